@@ -1,0 +1,1 @@
+//! Classes, tiers, classifier and gate. Pure: no I/O, no clock, no globals.

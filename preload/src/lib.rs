@@ -1,0 +1,1 @@
+//! The shim: asks at the libc exec family of dynamically linked processes.

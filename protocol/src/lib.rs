@@ -1,0 +1,1 @@
+//! The words that interceptors, warden and supervisor exchange.

@@ -1,0 +1,1 @@
+//! Warden (mechanism), supervisor (judgement) and every face a person sees.
