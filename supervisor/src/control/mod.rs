@@ -1,0 +1,5 @@
+//! The control socket: how wardens and faces reach the supervisor.
+
+mod client;
+
+pub use client::{Address, Connection, ControlError};
