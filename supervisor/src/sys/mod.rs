@@ -1,1 +1,5 @@
 //! sys
+
+mod peer;
+
+pub use peer::landlock_abi;
