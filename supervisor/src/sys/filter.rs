@@ -87,9 +87,9 @@ fn table_block(table: &Table) -> Vec<Instruction> {
 
 /// prlimit64 with a pid and a new limit: RLIMIT_CPU = 0 on the warden would end it. The pointer's two halves are looked
 /// at for zero alone.
-fn foreign_limit(prlimit64: u32) -> [Instruction; 9] {
+fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
     [
-        unless(EQUAL, prlimit64, 8),
+        unless(EQUAL, prlimit64, 9),
         load(argument(0)),
         unless(EQUAL, 0, 1),
         ALLOW,
@@ -98,8 +98,8 @@ fn foreign_limit(prlimit64: u32) -> [Instruction; 9] {
         load(argument(2) + 4),
         unless(EQUAL, 0, 1),
         ALLOW,
+        refuse(libc::EPERM),
     ]
-    .map(|i| i)
 }
 
 /// How a filter was installed.

@@ -9,8 +9,8 @@ pub mod memory;
 pub mod notify;
 pub mod path;
 pub mod pidfd;
-pub mod procfs;
 pub mod process;
+pub mod procfs;
 pub mod ptrace;
 pub mod socket;
 

@@ -3,10 +3,10 @@
 //! Invariant: nothing here opens a FIFO or a device, and with `cached` nothing here waits for a file system.
 
 use super::checked;
+use stayexec_protocol::FileId;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use stayexec_protocol::FileId;
 
 /// How a path is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,9 +79,8 @@ fn open_with(base: BorrowedFd<'_>, path: &[u8], flags: i32, lookup: Lookup) -> i
         | (if lookup.one_mount { libc::RESOLVE_NO_XDEV } else { 0 })
         | (if lookup.cached { 0x20 } else { 0 });
     // SAFETY: the path is a C string, the structure is passed with its size.
-    let fd = checked(unsafe {
-        libc::syscall(libc::SYS_openat2, base.as_raw_fd(), path.as_ptr(), &raw const how, size_of::<libc::open_how>())
-    })?;
+    let fd =
+        checked(unsafe { libc::syscall(libc::SYS_openat2, base.as_raw_fd(), path.as_ptr(), &raw const how, size_of::<libc::open_how>()) })?;
     // SAFETY: a successful call returns a fresh descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
 }
@@ -124,7 +123,8 @@ pub fn read_link(base: BorrowedFd<'_>, path: &[u8]) -> io::Result<Vec<u8>> {
     let path = c_path(path)?;
     let mut target = vec![0; libc::PATH_MAX as usize];
     // SAFETY: the path is a C string, the buffer is passed with its length.
-    let n = checked(unsafe { libc::readlinkat(base.as_raw_fd(), path.as_ptr(), target.as_mut_ptr().cast(), target.len()) } as libc::c_long)?;
+    let n =
+        checked(unsafe { libc::readlinkat(base.as_raw_fd(), path.as_ptr(), target.as_mut_ptr().cast(), target.len()) } as libc::c_long)?;
     let n = n as usize;
     if n == target.len() {
         return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));

@@ -4,8 +4,8 @@
 //! of the warden's own, attached nowhere (fsmount(2)); otherwise /proc, whose magic number is checked and in which no
 //! mount is crossed. Refuses to guess: a field that is missing is an error.
 
-use super::path::{self, Lookup, Status};
 use super::checked;
+use super::path::{self, Lookup, Status};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -194,12 +194,14 @@ mod tests {
         assert_eq!(parse_region(line, 0x7f80), None);
     }
 
+    static PROC_MAGIC_NAME: &str = "mapped from the executable";
+
     #[test]
     fn our_own_process_is_there() -> io::Result<()> {
         let dir = Procfs::open()?.process(std::process::id() as i32)?;
         assert!(dir.stat()?.start > 0);
         assert_eq!(dir.status_field("Tgid")?, std::process::id().to_string());
-        let here = &raw const INSIDE as u64;
+        let here = PROC_MAGIC_NAME.as_ptr() as u64;
         let exe = dir.follow_status("exe")?;
         assert_eq!(dir.region(here)?.map(|r| r.ino), Some(exe.id.ino));
         Ok(())
