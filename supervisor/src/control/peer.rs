@@ -5,7 +5,7 @@
 //! tell: an unreadable status, a pid that is not visible here.
 
 use super::ControlError;
-use crate::sys;
+use crate::sys::peer::landlock_abi;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use std::os::unix::net::UnixStream;
 
@@ -22,7 +22,7 @@ pub struct Baseline {
 impl Baseline {
     /// Of this process, now. To be taken before any filter of its own is installed.
     pub fn take() -> Self {
-        Self { filters: seccomp_filters("self"), scoped: sys::landlock_abi().is_some_and(|abi| abi >= SCOPING_ABI) }
+        Self { filters: seccomp_filters("self"), scoped: landlock_abi().is_some_and(|abi| abi >= SCOPING_ABI) }
     }
 
     /// Checks whoever connected to us. With Landlock scoping the kernel has kept every tree out already.
