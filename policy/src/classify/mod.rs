@@ -3,14 +3,7 @@
 use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, SecurityPolicy};
 
 fn unknown(text: String) -> Part {
-    Part {
-        text,
-        class: CommandClass::Write,
-        code: ReasonCode::Opaque,
-        reason: "not looked into yet".into(),
-        entry: None,
-        parts: Vec::new(),
-    }
+    Part { text, class: CommandClass::Write, code: ReasonCode::Opaque, reason: "not looked into yet".into(), entry: None, parts: Vec::new() }
 }
 
 pub(crate) fn command(_policy: &SecurityPolicy, command: &str, _explain: bool) -> Part {

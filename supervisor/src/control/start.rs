@@ -42,7 +42,8 @@ pub(super) fn start(address: &Address) -> Result<(), ControlError> {
         .spawn()
         .map_err(ControlError::step("start the supervisor"))?;
     let line = wait(ready)?;
-    child.wait().map_err(ControlError::step("wait for the supervisor"))?;
+    // Only the process that detached itself is waited for; where somebody else has reaped it already, all the better.
+    let _ = child.wait();
     match line.trim() {
         "ready" | TAKEN => Ok(()),
         "" => Err(ControlError::Refused(format!("the supervisor did not start; {} says why", log_path(address).display()))),
