@@ -128,6 +128,14 @@ impl ProcessDir {
         path::reference(self.0.as_fd(), link.as_bytes(), Lookup::default())
     }
 
+    /// Opens for reading what a magic link leads to.
+    ///
+    /// # Errors
+    /// Those of open(2).
+    pub fn open(&self, link: &str) -> io::Result<OwnedFd> {
+        path::open_file(self.0.as_fd(), link.as_bytes(), Lookup::default())
+    }
+
     /// The status of what a magic link leads to.
     ///
     /// # Errors
@@ -142,6 +150,17 @@ impl ProcessDir {
     /// Those of readlinkat(2).
     pub fn link_text(&self, link: &str) -> io::Result<Vec<u8>> {
         path::read_link(self.0.as_fd(), link.as_bytes())
+    }
+
+    /// Memory of the process that is no file's, in KiB (`Anonymous` of smaps_rollup).
+    ///
+    /// # Errors
+    /// ENOENT, ESRCH, EACCES; InvalidData where the text is not understood.
+    pub fn anonymous_kib(&self) -> io::Result<u64> {
+        let text = String::from_utf8_lossy(&self.text("smaps_rollup")?).into_owned();
+        text.lines()
+            .find_map(|line| line.strip_prefix("Anonymous:")?.trim().strip_suffix("kB")?.trim().parse().ok())
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// The mapped region around `address`; `None` where nothing is mapped there.
