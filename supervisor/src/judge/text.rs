@@ -19,6 +19,11 @@ pub fn word(bytes: &[u8]) -> String {
     shown
 }
 
+/// Text from outside as shown.
+pub fn word_of_text(text: &str) -> String {
+    word(text.as_bytes())
+}
+
 fn quoted(bytes: &[u8]) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"%+,-./:=@_^".contains(byte) || *byte >= 0x80;
     if !bytes.is_empty() && bytes.iter().all(plain) {
