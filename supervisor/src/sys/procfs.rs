@@ -95,8 +95,19 @@ pub struct ProcessDir(OwnedFd);
 impl ProcessDir {
     fn text(&self, name: &str) -> io::Result<Vec<u8>> {
         let fd = path::open_file(self.0.as_fd(), name.as_bytes(), INSIDE)?;
-        let mut bytes = Vec::with_capacity(4096);
-        io::Read::read_to_end(&mut std::fs::File::from(fd), &mut bytes)?;
+        let mut bytes = vec![0; 4096];
+        let mut length = 0;
+        // std's read_to_end asks for a size first, which these files do not have.
+        loop {
+            match nix::unistd::read(&fd, &mut bytes[length..])? {
+                0 => break,
+                n => length += n,
+            }
+            if length == bytes.len() {
+                bytes.resize(length * 2, 0);
+            }
+        }
+        bytes.truncate(length);
         Ok(bytes)
     }
 

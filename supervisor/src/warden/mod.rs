@@ -91,6 +91,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         moving: Vec::new(),
         next_call: 0,
         next_sweep: Instant::now(),
+        writing: false,
         unrecorded: false,
     };
     gate.run().map(exit_status).map_err(step("keep the gate"))

@@ -3,7 +3,7 @@
 //! Invariant: each fact is looked up in the warden's own mount namespace and root, by the path that the kernel gives for
 //! the image; where a look fails the fact is false. Refuses to add the facts up.
 
-use crate::sys::path::{self, Lookup, Status};
+use crate::sys::path::{self, Status};
 use crate::sys::procfs::ProcessDir;
 use stayexec_protocol::{Executable, FileId};
 use std::io;
@@ -21,7 +21,8 @@ pub struct View {
     started: i64,
 }
 
-const PRELOAD: &[u8] = b"etc/ld.so.preload";
+/// Below a process's folder in /proc.
+const PRELOAD: &str = "root/etc/ld.so.preload";
 
 impl View {
     /// Takes the view, with `launched` as the process whose mount namespace counts as the run's.
@@ -70,7 +71,7 @@ impl View {
     }
 
     fn look(&self, path: &[u8]) -> Option<Status> {
-        path::status(path::reference(self.root.as_fd(), path, Lookup::default()).ok()?).ok()
+        path::status_at(self.root.as_fd(), path, true).ok()
     }
 
     fn is_untouched(&self, path: &[u8], id: (u64, u64)) -> bool {
@@ -85,8 +86,7 @@ impl View {
 
     /// No library is forced into every program, or one that was there before the run.
     fn no_preload(&self, process: &ProcessDir) -> bool {
-        let Ok(root) = process.follow("root") else { return false };
-        match path::status_at(root.as_fd(), PRELOAD, false) {
+        match process.follow_status(PRELOAD) {
             Err(e) => e.raw_os_error() == Some(libc::ENOENT),
             Ok(status) => belongs_to_root(&status) && status.id.ctime < self.started,
         }
