@@ -57,6 +57,11 @@ impl Outbox {
         }
     }
 
+    /// Says why and lets the connection end behind it.
+    pub fn refuse(&self, line: String) {
+        self.send(Message::Refused(line.into_bytes()));
+    }
+
     /// Ends the connection.
     pub fn close(&self) {
         // An error says that the peer closed it first.
@@ -175,7 +180,8 @@ fn greet(connection: &mut Connection, baseline: Baseline) -> Result<u32, Control
 
 fn write(stream: &UnixStream, messages: &Receiver<Message>) {
     for message in messages {
-        if send(stream, &message).is_err() {
+        let last = matches!(message, Message::Refused(_));
+        if send(stream, &message).is_err() || last {
             break;
         }
     }
