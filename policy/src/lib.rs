@@ -2,11 +2,13 @@
 
 mod assessment;
 mod class;
+pub mod display;
 mod classify;
 mod exec;
 mod knowledge;
 mod matrix;
 mod policy;
+mod shell;
 mod settings;
 mod tier;
 

@@ -8,7 +8,7 @@ use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
 use super::link::Link;
-use super::lookup::{Found, Request};
+use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
 use super::signals::{self, Signals};
@@ -93,6 +93,7 @@ pub(super) struct Gate {
     pub(super) key: [u8; 32],
     pub(super) listener: OwnedFd,
     pub(super) procfs: Arc<Procfs>,
+    pub(super) heads: Arc<Heads>,
     pub(super) view: View,
     pub(super) poller: Poller,
     pub(super) signals: Signals,
@@ -107,6 +108,8 @@ pub(super) struct Gate {
     pub(super) moving: Vec<u64>,
     pub(super) next_call: u64,
     pub(super) next_sweep: Instant,
+    /// Writing to the supervisor is waited for.
+    pub(super) writing: bool,
     /// The journal could not be written; said once until it can.
     pub(super) unrecorded: bool,
 }
@@ -146,14 +149,18 @@ impl Gate {
         }
     }
 
-    fn watch_supervisor(&self) -> io::Result<()> {
+    fn watch_supervisor(&mut self) -> io::Result<()> {
+        self.writing = false;
         self.link.socket().map_or(Ok(()), |socket| self.poller.add(socket, Source::Supervisor))
     }
 
-    fn watch_backlog(&self) {
-        if let Some(socket) = self.link.socket() {
-            // A socket that the search has just replaced is not in the set yet; it is added with the bell.
-            let _ = self.poller.set_writing(socket, Source::Supervisor, self.link.has_backlog());
+    fn watch_backlog(&mut self) {
+        let backlog = self.link.has_backlog();
+        if backlog != self.writing
+            && let Some(socket) = self.link.socket()
+            && self.poller.set_writing(socket, Source::Supervisor, backlog).is_ok()
+        {
+            self.writing = backlog;
         }
     }
 

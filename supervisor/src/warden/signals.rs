@@ -34,19 +34,16 @@ impl Signals {
         self.0.as_fd()
     }
 
-    /// Reads all that have come, forwards to the process `agent` those meant for it, and says whether any child changed.
+    /// Reads one that has come, forwards it to the process `agent` if it is meant for it, and says whether a child changed.
+    /// What is left in the descriptor wakes the gate again.
     pub fn take(&mut self, agent: i32) -> bool {
-        let mut child_changed = false;
-        while let Ok(Some(info)) = self.0.read_signal() {
-            let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { continue };
-            if signal == Signal::SIGCHLD {
-                child_changed = true;
-            } else if FORWARDED.contains(&signal) && info.ssi_code != SI_KERNEL {
-                // It may have ended; then its status is on the way.
-                let _ = process::kill(agent, signal as i32);
-            }
+        let Ok(Some(info)) = self.0.read_signal() else { return false };
+        let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { return false };
+        if FORWARDED.contains(&signal) && info.ssi_code != SI_KERNEL {
+            // It may have ended; then its status is on the way.
+            let _ = process::kill(agent, signal as i32);
         }
-        child_changed
+        signal == Signal::SIGCHLD
     }
 }
 
