@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ pub(super) fn start(address: &Address) -> Result<(), ControlError> {
     let (ready, told) = nix::unistd::pipe2(OFlag::O_CLOEXEC)
         .map_err(|errno| ControlError::Step { step: "make a pipe for the supervisor", cause: errno.into() })?;
     let mut child = Command::new("/proc/self/exe")
+        .arg0("stayexec")
         .arg("serve")
         .arg("--started")
         .arg("--runtime-dir")
