@@ -9,6 +9,7 @@ use crate::control::{self, ControlError, PROGRAM_VERSION};
 use crate::error::Failure;
 use crate::exit_code;
 use crate::sys::peer::landlock_abi;
+use crate::warden;
 use serde::Serialize;
 
 /// How a check came out.
@@ -49,7 +50,7 @@ const MULTIPLEXERS: [&str; 5] = ["TMUX", "STY", "KITTY_WINDOW_ID", "WEZTERM_PANE
 /// Prints every check; the status is 125 where one failed.
 pub fn run(arguments: &Listing) -> Result<u8, Failure> {
     let around = Surroundings::current()?;
-    let checks = vec![
+    let mut checks = vec![
         Check::ok("version", PROGRAM_VERSION),
         kernel(),
         user(&around),
@@ -59,6 +60,7 @@ pub fn run(arguments: &Listing) -> Result<u8, Failure> {
         supervisor(),
         multiplexer(&around),
     ];
+    checks.extend(floor(&around));
     if arguments.json {
         print::json(&checks)?;
     } else {
@@ -129,6 +131,18 @@ fn supervisor() -> Check {
         Ok(Err(e)) => Check::failed("supervisor", e.to_string(), "no run can start"),
         Err(e) => Check::failed("supervisor", e.to_string(), "no run can start"),
     }
+}
+
+/// Uses the gate once; last, since it leaves this process with its signals blocked.
+fn floor(around: &Surroundings) -> Vec<Check> {
+    let settings = config::load(&Overrides::default(), around);
+    let plan = settings.map_err(Failure::from).and_then(|own| super::run::plan(&["true".into()], &own, around, false, false));
+    let Ok(plan) = plan else { return vec![Check::failed("gate", "not tried", "folders and configuration come first")] };
+    let advice = "see the page on the floor in docs; in a container the profile has to allow seccomp and ptrace";
+    let steps = warden::probe(&plan).steps.into_iter();
+    steps
+        .map(|(step, held)| held.map_or_else(|why| Check::failed("gate", format!("{step}: {why}"), advice), |()| Check::ok("gate", step)))
+        .collect()
 }
 
 fn multiplexer(around: &Surroundings) -> Check {

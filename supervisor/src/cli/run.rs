@@ -9,6 +9,7 @@ use crate::journal;
 use crate::warden::{self, Plan};
 use crate::{exit_code, judge};
 use stayexec_protocol::{Decision, Mode, Record};
+use std::ffi::OsString;
 use std::path::Path;
 use uuid::Uuid;
 
@@ -22,26 +23,33 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
     observable(&settings, arguments.observe)?;
-    let plan = plan(arguments, &settings, &around, gate_off)?;
+    let plan = plan(&arguments.command, &settings, &around, gate_off, arguments.observe)?;
     announce(&settings, gate_off, arguments.observe);
     let status = warden::run(&plan)?;
     let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
     if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
 }
 
-fn plan(arguments: &Run, settings: &Settings, around: &Surroundings, gate_off: bool) -> Result<Plan, Failure> {
+/// The plan for a command under these settings; makes the folders that it names.
+pub(super) fn plan(
+    command: &[OsString],
+    settings: &Settings,
+    around: &Surroundings,
+    gate_off: bool,
+    observe: bool,
+) -> Result<Plan, Failure> {
     settings.directories.make(around.uid)?;
     let state = context::workspace_state(&settings.directories, &settings.workspace);
     let journal_dir = context::journals(&state);
     config::make_private(&state, around.uid)?;
     config::make_private(&journal_dir, around.uid)?;
-    let frozen = Frozen::of(settings, gate_off, arguments.observe);
+    let frozen = Frozen::of(settings, gate_off, observe);
     // A supervisor would refuse it later; here nothing has started.
     frozen.policy()?;
     judge::check_rules(&frozen).map_err(Failure::Usage)?;
     Ok(Plan {
         run: Uuid::now_v7().into_bytes(),
-        command: arguments.command.clone(),
+        command: command.to_vec(),
         config: frozen.to_json()?,
         address: context::address(&settings.directories),
         journal_dir,

@@ -29,3 +29,6 @@ pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use surroundings::Surroundings;
 pub use workspace::find as find_workspace;
+
+#[cfg(test)]
+mod schema_tests;

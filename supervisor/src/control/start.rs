@@ -6,6 +6,7 @@
 use super::{Address, ControlError};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::SigSet;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -105,6 +106,8 @@ impl Readiness {
     /// [`ControlError::Step`] where the process cannot detach.
     pub fn begin(started: bool) -> Result<Self, ControlError> {
         if started {
+            // A warden blocks signals, and a mask is inherited.
+            SigSet::empty().thread_set_mask().map_err(|errno| ControlError::Step { step: "unblock signals", cause: errno.into() })?;
             nix::unistd::daemon(false, true).map_err(|errno| ControlError::Step { step: "detach the supervisor", cause: errno.into() })?;
         }
         Ok(Self(started))
