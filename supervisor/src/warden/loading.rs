@@ -53,6 +53,7 @@ impl Gate {
                 }
                 _ => true,
             },
+            State::Held(_) => self.held_moved(number),
             _ => false,
         }
     }
@@ -109,7 +110,7 @@ impl Gate {
     fn end_unread(&mut self, number: u64, pid: i32, note: &str) -> bool {
         self.record_refusal(number, Reason::Unreadable, note);
         let ending = match Registers::read(pid) {
-            Ok(registers) => ending::Ending::begin(pid, registers, format!("stayexec: denied: {note}\n").as_bytes()),
+            Ok(registers) => ending::Ending::begin(pid, registers, false, format!("stayexec: denied: {note}\n").as_bytes()),
             // Not even its registers: it is dying already.
             Err(_) => {
                 let _ = crate::sys::process::kill(pid, libc::SIGKILL);
