@@ -7,7 +7,7 @@ use super::arguments;
 use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
-use super::hold::Held;
+use super::hold::{Held, Rest};
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
@@ -45,6 +45,13 @@ impl Subject {
             Self::Text(event) => event,
         }
     }
+
+    pub(super) fn event_mut(&mut self) -> &mut Event {
+        match self {
+            Self::Image(image) => &mut image.event,
+            Self::Text(event) => event,
+        }
+    }
 }
 
 /// Where a call stands.
@@ -57,7 +64,7 @@ pub(super) enum State {
     /// Attached, and let go into the kernel's exec.
     Loading,
     /// The supervisor has been asked.
-    Judging(Subject),
+    Judging(Subject, Rest),
     /// A person has been asked.
     Held(Box<Held>),
     /// A refused caller gets its line, until then at the longest.
@@ -198,7 +205,7 @@ impl Gate {
         open.sort_unstable();
         for number in open {
             let message = match self.calls.get(&number).map(|c| &c.state) {
-                Some(State::Judging(subject)) => Message::Judge(subject.event().clone()),
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event().clone()),
                 Some(State::Held(held)) => Message::Reopen(held.subject.event().clone(), held.verdict.clone()),
                 _ => continue,
             };

@@ -10,13 +10,13 @@ use super::poller::Source;
 use super::snapshot::{self, Snapshot};
 use super::{records, repeat};
 use crate::sys::{pidfd, process, ptrace};
-use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Verdict, Withdrawal};
+use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Verdict, Withdrawal};
 use std::os::fd::AsFd;
 
 impl Gate {
     /// The supervisor's word on a call.
     pub(super) fn judged(&mut self, verdict: Verdict) {
-        let Some(State::Judging(subject)) = self.calls.get(&verdict.call).map(|c| &c.state) else { return };
+        let Some(State::Judging(subject, _)) = self.calls.get(&verdict.call).map(|c| &c.state) else { return };
         let number = verdict.call;
         if let Some(call) = self.calls.get(&number) {
             self.repeats.keep(repeat::likeness(&call.digest, subject.event()), &verdict);
@@ -27,7 +27,7 @@ impl Gate {
     /// Records a verdict and carries it out.
     pub(super) fn settle(&mut self, number: u64, verdict: &Verdict, repeated: bool) {
         let Some(call) = self.calls.get(&number) else { return };
-        let State::Judging(subject) = &call.state else { return };
+        let State::Judging(subject, _) = &call.state else { return };
         let parent = match subject {
             Subject::Image(image) => image.parent,
             Subject::Text(_) => 0,
@@ -81,7 +81,7 @@ impl Gate {
     /// The subject of a call that waits for its verdict or its answer.
     fn open(&self, number: u64) -> Option<(&Subject, Rest)> {
         match &self.calls.get(&number)?.state {
-            State::Judging(subject) => Some((subject, Rest::Loaded)),
+            State::Judging(subject, rest) => Some((subject, *rest)),
             State::Held(held) => Some((&held.subject, held.rest)),
             _ => None,
         }
@@ -90,7 +90,7 @@ impl Gate {
     fn hold(&mut self, number: u64, verdict: Verdict) {
         let Some(call) = self.calls.get_mut(&number) else { return };
         let group = call.group;
-        let State::Judging(subject) = &call.state else { return };
+        let State::Judging(subject, _) = &call.state else { return };
         let snapshot = match subject {
             Subject::Text(_) => None,
             Subject::Image(image) => match Snapshot::take(&self.procfs, image) {
@@ -106,8 +106,8 @@ impl Gate {
         if let Some(fd) = &ended {
             let _ = self.poller.add(fd.as_fd(), Source::Held(number));
         }
-        if let State::Judging(subject) = std::mem::replace(&mut call.state, State::Queued) {
-            let held = Held { subject, snapshot, verdict, rest: Rest::Loaded, answer: None, _ended: ended };
+        if let State::Judging(subject, rest) = std::mem::replace(&mut call.state, State::Queued) {
+            let held = Held { subject, snapshot, verdict, rest, answer: None, _ended: ended };
             call.state = State::Held(Box::new(held));
         }
     }
@@ -136,13 +136,16 @@ impl Gate {
         let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
         let allow = answer.decision == Decision::Allow;
         let same = match (&held.subject, &held.snapshot) {
-            (Subject::Image(image), Some(snapshot)) => !allow || snapshot.holds(&self.procfs, image),
-            (Subject::Text(event), _) => !allow || snapshot::script_holds(&self.procfs, event),
+            (Subject::Image(image), Some(snapshot)) => snapshot.holds(&self.procfs, image),
             (Subject::Image(_), None) => false,
+            (Subject::Text(_), _) => true,
         };
         let verdict = held.verdict.clone();
-        if !same {
-            return self.changed(number, &verdict);
+        if allow && !same {
+            return self.changed(number);
+        }
+        if allow && let Some(script) = snapshot::changed_script(&self.procfs, held.subject.event()) {
+            return self.ask_anew(number, script);
         }
         let question = verdict.question.unwrap_or_default();
         if self.record(&records::answered(&answer, question)).is_err() {
@@ -157,20 +160,25 @@ impl Gate {
         self.link.send(&Message::Settled(number, allow));
     }
 
-    /// What was judged is no longer what would run: it is killed, and that is recorded.
-    fn changed(&mut self, number: u64, verdict: &Verdict) {
+    /// The image is no longer what was judged: it is killed, and that is recorded.
+    fn changed(&mut self, number: u64) {
         self.withdraw(number, Withdrawal::Changed);
-        match self.open(number) {
-            Some((Subject::Image(image), _)) => {
-                let ending = Ending::kill(image.event.process.pid as i32, image.registers);
-                self.set(number, State::Ending(ending));
-                self.start_moving(number);
-            }
-            _ => {
-                let note = b"what was asked about has changed since".to_vec();
-                self.deny(number, &Verdict { decision: Decision::Deny, reason: Reason::Changed, note, ..verdict.clone() });
-            }
+        if let Some((Subject::Image(image), _)) = self.open(number) {
+            let ending = Ending::kill(image.event.process.pid as i32, image.registers);
+            self.set(number, State::Ending(ending));
+            self.start_moving(number);
         }
+    }
+
+    /// The script is no longer the text that was judged: the call is judged again, with the new text.
+    fn ask_anew(&mut self, number: u64, script: Script) {
+        self.withdraw(number, Withdrawal::Changed);
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        let State::Held(held) = std::mem::replace(&mut call.state, State::Queued) else { return };
+        let mut subject = held.subject;
+        subject.event_mut().script = Some(script);
+        self.link.send(&Message::Judge(subject.event().clone()));
+        call.state = State::Judging(subject, held.rest);
     }
 
     /// Says, in the journal and to the supervisor, that a question has ended by itself.
