@@ -4,7 +4,7 @@ use super::super::args::Arg;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::program::{deeper, split_assignment};
 use super::super::vet::{Finding, vet};
-use super::super::walk::{opaque, subscript_text};
+use super::super::walk::subscript_text;
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
 
