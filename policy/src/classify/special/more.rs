@@ -10,10 +10,11 @@ fn raise(out: &mut Part, call: &Call<'_>, class: CommandClass, reason: &'static 
     out.raise_at(Finding::new(class, ReasonCode::Operand, reason), call.entry.at);
 }
 
-/// `command -v NAME` only looks; otherwise the rest is run.
+/// `command -v NAME` only looks; otherwise, and where what follows has options of its own, the rest is run.
 pub(super) fn command(call: &Call<'_>, _out: &mut Part) -> bool {
-    let looks = |arg: &&str| arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['v', 'V']) && arg[1..].chars().all(|c| matches!(c, 'v' | 'V' | 'p'));
-    call.args.iter().map_while(|arg| arg.full().filter(|text| text.starts_with('-') && *text != "--")).any(|text| looks(&text))
+    let options = call.args.iter().map_while(|arg| arg.full().filter(|text| text.starts_with('-') && text.len() > 1 && *text != "--"));
+    let looks = options.clone().any(|text| text[1..].chars().all(|c| matches!(c, 'v' | 'V' | 'p')) && text.contains(['v', 'V']));
+    looks && !call.args[options.count()..].iter().any(|arg| arg.text.starts_with('-') && arg.text.len() > 2)
 }
 
 /// `git branch`, `git tag`: names are listed with an option that asks for it, created without.
@@ -76,6 +77,9 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         "pacman" | "yay" | "paru" => &["-Q", "--query", "-F", "--files", "-T", "--deptest"],
         "nix-env" => &["-q", "--query", "--list-generations"],
         "crontab" => &["-l"],
+        "fdisk" | "sfdisk" | "parted" => &["-l", "--list", "-d", "--dump", "-J", "--json", "-F", "--list-free"],
+        "gzip" | "bzip2" | "xz" | "lzma" | "zstd" => &["-c", "--stdout", "-l", "--list", "-t", "--test"],
+        "unzip" => &["-l", "-v", "-Z", "-t", "-z", "-p", "-c"],
         _ => &["-l", "-L", "-s", "-S", "-p", "-W", "-c", "-I", "-C", "-V", "--list", "--listfiles", "--status", "--search", "--print-avail", "--show", "--contents", "--info", "--get-selections", "--print-architecture", "--print-foreign-architectures", "--audit", "--verify", "--compare-versions", "-f", "--field"],
     };
     let called = |flags: &[&str]| vetted.flags.iter().any(|flag| flags.contains(&flag.as_str())) || vetted.taken.iter().any(|taken| flags.contains(&taken.option.as_str()));
@@ -90,12 +94,24 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     }
     let _ = (judge, scope);
     if !asking && !searching && !vetted.info {
-        raise(out, call, CommandClass::Write, "changes the package database or installs");
+        raise(out, call, call.entry.class.max(CommandClass::Write), "without an option that only asks");
     }
     if searching && matches!(call.name, "yay" | "paru") {
         raise(out, call, CommandClass::Network, "searches another host");
     }
     true
+}
+
+/// `less +COMMAND`: a command of the pager, of which some run programs.
+pub(super) fn less(call: &Call<'_>, out: &mut Part) -> bool {
+    for arg in call.args.iter().filter(|arg| arg.text.starts_with('+')) {
+        let rest = arg.text.trim_start_matches('+');
+        let harmless = rest.bytes().all(|byte| byte.is_ascii_digit()) || matches!(rest, "F" | "G" | "g") || (rest.starts_with('/') && !rest.contains(['\n', '!', '|']));
+        if !harmless {
+            raise(out, call, CommandClass::Write, "a command for the pager");
+        }
+    }
+    false
 }
 
 /// `ip [options] OBJECT [show …]`, and `ip netns exec NAME COMMAND`.
