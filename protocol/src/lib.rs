@@ -31,3 +31,6 @@ pub use {
 
 /// Number of this protocol. A warden and a supervisor whose numbers differ refuse each other.
 pub const VERSION: u16 = 1;
+
+/// The words for the ranks of the classes, lowest first. What they mean is policy.
+pub const CLASS_WORDS: [&str; 5] = ["read", "write", "network", "install", "destructive"];

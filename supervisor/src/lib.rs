@@ -5,6 +5,7 @@
 //! holds or ends the image. Warden and judge share only the protocol.
 
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod control;
 pub mod exit_code;

@@ -1,1 +1,21 @@
-//! judge
+//! The judgement: what becomes of each program start, and who is asked.
+//!
+//! One thread owns all of it: runs, open questions, their answers. Invariant: a verdict is reached by the steps of
+//! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
+//! judged is denied, and a judge that dies leaves every call with its warden, held.
+
+mod facts;
+mod forbidden;
+mod judgement;
+mod launch;
+mod question;
+mod questions;
+mod rpc;
+mod serve;
+mod session;
+mod supervisor;
+mod text;
+
+pub use question::{Answering, Choice, Question};
+pub use questions::{QuestionError, Questions};
+pub use serve::{Options, ServeError, serve};

@@ -1,0 +1,182 @@
+//! Words of the parsed text to arguments, as far as they are known before anything runs.
+//!
+//! Invariant: an argument that is not fully known is *open*, and only its beginning is taken for known. It is *risky*
+//! when what it will be could begin with a dash.
+
+use super::vars::{Value, Vars};
+use crate::shell::{Piece, Word};
+
+/// Stands for text that is only known when it runs.
+pub(crate) const UNKNOWN: char = '\u{e000}';
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Arg {
+    /// The text, with [`UNKNOWN`] where it is not known.
+    pub text: String,
+    /// Length of the beginning that is known.
+    pub known: usize,
+    /// The unknown rest could make it an option.
+    pub risky: bool,
+    /// Any text at all, of any number of words, may stand here.
+    pub free: bool,
+}
+
+impl Arg {
+    pub fn closed(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { known: text.len(), text, risky: false, free: false }
+    }
+
+    /// Nothing of it is known.
+    pub fn open(risky: bool) -> Self {
+        Self { text: UNKNOWN.to_string(), known: 0, risky, free: risky }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.known < self.text.len()
+    }
+
+    /// The part that is known.
+    pub fn head(&self) -> &str {
+        &self.text[..self.known]
+    }
+
+    /// The whole text, when it is known.
+    pub fn full(&self) -> Option<&str> {
+        (!self.is_open()).then_some(self.text.as_str())
+    }
+}
+
+/// The arguments that a word becomes: one, or several when a known value is split.
+pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
+    if let [Piece::Variable { name, quoted: false, risky: false }] = word.pieces.as_slice()
+        && let Some(Value::Known(text)) = vars.get(name)
+    {
+        out.extend(text.split_whitespace().map(|part| if globbed(part) { glob(part) } else { Arg::closed(part) }));
+        return;
+    }
+    out.push(single(word, vars));
+}
+
+fn globbed(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+fn glob(text: &str) -> Arg {
+    let known = text.find(['*', '?', '[']).unwrap_or(text.len());
+    Arg { text: text.to_owned(), known, risky: false, free: false }
+}
+
+/// The word as one argument.
+pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
+    if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
+        && (*quoted || !text.contains(['*', '?', '[', '{', '~']))
+    {
+        return Arg::closed(text.clone());
+    }
+    let mut arg = Arg { text: String::new(), known: 0, risky: false, free: false };
+    let mut open = false;
+    for piece in &word.pieces {
+        let before = arg.text.len();
+        let was_open = open;
+        match piece {
+            Piece::Text { text, quoted: true } => arg.text.push_str(text),
+            Piece::Text { text, quoted: false } => {
+                let active = text.find(['*', '?', '[']).into_iter().chain(brace(text)).min();
+                arg.text.push_str(text);
+                if let (Some(at), false) = (active, open) {
+                    arg.known = before + at;
+                    open = true;
+                }
+                arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
+            }
+            Piece::Variable { name, quoted, risky } => match vars.get(name) {
+                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => arg.text.push_str(text),
+                value => {
+                    let unsafe_value = *risky
+                        || match value {
+                            Some(Value::Known(text)) => text.split_whitespace().any(|part| part.starts_with('-')),
+                            Some(Value::Open { risky }) => *risky,
+                            None => vars.doubtful(),
+                        };
+                    open_here(&mut arg, &mut open, unsafe_value && (before == 0 || !*quoted));
+                }
+            },
+            Piece::Command { body, quoted } => {
+                let tame = vars.tame(body);
+                open_here(&mut arg, &mut open, !tame && (before == 0 || !*quoted));
+            }
+            Piece::Process { .. } => {
+                // It becomes /dev/fd/N.
+                open_here(&mut arg, &mut open, false);
+            }
+            Piece::Number => open_here(&mut arg, &mut open, false),
+        }
+        if open && !was_open && arg.known == 0 {
+            arg.known = before.max(arg.known);
+        }
+    }
+    if !open {
+        arg.known = arg.text.len();
+    } else if arg.known == arg.text.len() {
+        // Everything before an empty expansion is known, the rest is not.
+        arg.text.push(UNKNOWN);
+    }
+    arg
+}
+
+fn open_here(arg: &mut Arg, open: &mut bool, risky: bool) {
+    if !*open {
+        arg.known = arg.text.len();
+        *open = true;
+    }
+    arg.text.push(UNKNOWN);
+    arg.risky |= risky;
+    arg.free |= risky;
+}
+
+/// Where an unquoted brace expansion begins.
+fn brace(text: &str) -> Option<usize> {
+    let at = text.find('{')?;
+    let rest = &text[at..];
+    (rest.contains(',') || rest.contains("..")).then_some(at)
+}
+
+/// A brace expansion in front of which one alternative begins with a dash.
+fn dashed_brace(text: &str) -> bool {
+    text.contains("{-") || text.contains(",-") || text.contains("{{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::{Command, parse};
+
+    fn args(text: &str) -> Vec<Arg> {
+        let script = parse(text);
+        let vars = Vars::collect(&script.commands, None, &|name| name == "echo");
+        let mut out = Vec::new();
+        if let Some(Command::Simple(simple)) = script.commands.last() {
+            simple.words.iter().for_each(|word| expand(word, &vars, &mut out));
+        }
+        out
+    }
+
+    #[test]
+    fn known_text_is_closed() {
+        assert_eq!(args(r#"g'i't e\xec $'\x72\x6d' "a b""#), ["git", "exec", "rm", "a b"].map(Arg::closed));
+    }
+
+    #[test]
+    fn values_that_the_text_sets_are_followed() {
+        assert_eq!(args("x='-o out'; sort $x"), ["sort", "-o", "out"].map(Arg::closed));
+        assert_eq!(args("x=-o; sort \"$x\""), ["sort", "-o"].map(Arg::closed));
+        assert!(args("x=-o; x=-u; sort $x")[1].risky);
+        assert!(!args("sort $HOME/x")[1].risky);
+        assert!(args("sort $(echo -o)")[1].risky);
+        assert!(args("sort {-o,x}")[1].risky);
+        assert!(!args("sort {a,b}.txt")[1].risky);
+        assert_eq!(args("sort -k$n")[1].head(), "-k");
+    }
+}

@@ -1,0 +1,138 @@
+//! The judge of one question: knowledge, settings, budget, and what it was asked to collect on the way.
+
+use std::cell::{Cell, RefCell};
+
+use super::args::Arg;
+use super::vars::Vars;
+use super::vet::Finding;
+use crate::knowledge::{At, Knowledge};
+use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
+
+/// Texts inside texts.
+pub(crate) const MAX_LEVELS: usize = 12;
+/// Programs judged for one question.
+const MAX_WORK: usize = 60_000;
+
+/// What a walk gathers besides the class.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    /// Every simple command, as far as its words are known.
+    pub commands: Vec<Vec<String>>,
+    /// Every operand that would be opened: program, word.
+    pub paths: Vec<(String, String)>,
+}
+
+pub(crate) struct Judge<'p> {
+    pub knowledge: &'p Knowledge,
+    pub settings: crate::ClassifySettings,
+    pub explain: bool,
+    pub work: Cell<usize>,
+    pub collected: Option<RefCell<Collected>>,
+}
+
+/// What surrounds a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope<'a> {
+    pub vars: &'a Vars,
+    /// Functions that the text has defined for certain before this command.
+    pub functions: &'a RefCell<Vec<String>>,
+    pub level: usize,
+    pub feed: Feed,
+}
+
+/// What a command finds on its standard input.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Feed {
+    /// The text, when it is known.
+    pub text: Option<String>,
+    /// Something flows in: a pipe, a file, a here-document.
+    pub fed: bool,
+    /// It comes from another host.
+    pub download: bool,
+    /// Names of files, hashes, counts: nothing that could be an option.
+    pub tame: bool,
+}
+
+impl<'p> Judge<'p> {
+    pub fn new(policy: &'p SecurityPolicy, explain: bool) -> Self {
+        Self { knowledge: policy.knowledge(), settings: policy.settings(), explain, work: Cell::new(0), collected: None }
+    }
+
+    /// Counts one program; false past the cap.
+    pub fn spend(&self) -> bool {
+        self.work.set(self.work.get() + 1);
+        self.work.get() <= MAX_WORK
+    }
+
+    /// Class and finding for a program that nobody knows.
+    pub fn unknown(&self, name: &str) -> Finding {
+        let class = match self.settings.unknown {
+            crate::Unknown::Write => CommandClass::Write,
+            crate::Unknown::Destructive => CommandClass::Destructive,
+        };
+        Finding::new(class, ReasonCode::UnknownProgram, format!("{} is not known", crate::display::word(name)))
+    }
+
+    pub fn collect_command(&self, args: &[Arg]) {
+        if let Some(collected) = &self.collected {
+            collected.borrow_mut().commands.push(args.iter().map(|arg| arg.text.clone()).collect());
+        }
+    }
+
+    pub fn collect_path(&self, program: &str, word: &str) {
+        if let Some(collected) = &self.collected {
+            collected.borrow_mut().paths.push((program.to_owned(), word.to_owned()));
+        }
+    }
+
+    pub fn text(&self, args: &[Arg]) -> String {
+        if !self.explain {
+            return String::new();
+        }
+        args.iter().map(|arg| crate::display::word(&arg.text.replace(super::args::UNKNOWN, "…"))).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A part that only reads, so far.
+pub(crate) fn part(text: String) -> Part {
+    Part { text, class: CommandClass::Read, code: ReasonCode::Known, reason: String::new(), entry: None, parts: Vec::new() }
+}
+
+/// Raising is the only way in which a part changes.
+pub(crate) trait Raise {
+    fn raise(&mut self, finding: Finding);
+    fn raise_at(&mut self, finding: Finding, at: At);
+    fn add(&mut self, child: Part, explain: bool);
+}
+
+impl Raise for Part {
+    fn raise(&mut self, finding: Finding) {
+        if finding.class > self.class {
+            self.class = finding.class;
+            self.code = finding.code;
+            self.reason = finding.reason.into_owned();
+            self.entry = None;
+        }
+    }
+
+    fn raise_at(&mut self, finding: Finding, at: At) {
+        let raises = finding.class > self.class;
+        self.raise(finding);
+        if raises {
+            self.entry = Some(at.to_string());
+        }
+    }
+
+    fn add(&mut self, child: Part, explain: bool) {
+        let raises = child.class > self.class;
+        if raises {
+            self.class = child.class;
+            self.code = ReasonCode::Parts;
+            self.reason.clone_from(&child.reason);
+            self.entry = None;
+        }
+        if raises || explain {
+            self.parts.push(child);
+        }
+    }
+}

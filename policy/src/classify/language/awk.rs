@@ -1,0 +1,242 @@
+//! awk programs: Read unless they redirect, pipe, call `system`, load code, or hold something that is not understood.
+//!
+//! Strings, regular expressions and comments are stepped over; what is left is looked at word by word.
+
+use crate::CommandClass;
+use crate::CommandClass::{Network, Read, Write};
+
+/// The class of an awk program.
+pub(in crate::classify) fn classify(program: &str) -> CommandClass {
+    let mut scan = Scan { bytes: program.as_bytes(), at: 0, value: false, print: false, depth: 0, class: Read };
+    scan.run();
+    scan.class
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The token before this one ends a value, so that `/` divides.
+    value: bool,
+    /// Inside the arguments of `print` or `printf`.
+    print: bool,
+    depth: usize,
+    class: CommandClass,
+}
+
+impl Scan<'_> {
+    fn byte(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn raise(&mut self, class: CommandClass) {
+        self.class = self.class.max(class);
+    }
+
+    fn run(&mut self) {
+        while self.at < self.bytes.len() {
+            let byte = self.byte(0);
+            match byte {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' | b';' | b'}' | b'{' => {
+                    self.print = false;
+                    self.value = byte == b'}';
+                    self.depth = 0;
+                    self.at += 1;
+                }
+                b'#' => {
+                    while self.at < self.bytes.len() && self.byte(0) != b'\n' {
+                        self.at += 1;
+                    }
+                }
+                b'"' => self.string(),
+                b'/' if !self.value => self.regex(),
+                b'\\' if self.byte(1) == b'\n' => self.at += 2,
+                b'(' | b'[' => {
+                    self.depth += 1;
+                    self.value = false;
+                    self.at += 1;
+                }
+                b')' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.value = true;
+                    self.at += 1;
+                }
+                b'|' if self.byte(1) == b'|' => self.operator(2),
+                b'|' => {
+                    self.raise(Write);
+                    self.operator(1);
+                }
+                b'>' if self.byte(1) == b'=' => self.operator(2),
+                b'>' => self.redirect(),
+                b'@' | b'`' => {
+                    self.raise(Write);
+                    self.operator(1);
+                }
+                b'+' | b'-' if self.byte(1) == byte => {
+                    // `x++ / 2` divides: what stood before still is a value.
+                    self.at += 2;
+                }
+                byte if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80 => self.word(),
+                b'+' | b'-' | b'*' | b'%' | b'^' | b'!' | b'<' | b'=' | b'~' | b'&' | b'?' | b':' | b',' | b'$' | b'/' => self.operator(1),
+                _ => {
+                    self.raise(Write);
+                    self.operator(1);
+                }
+            }
+        }
+        if self.depth > 0 {
+            self.raise(Write);
+        }
+    }
+
+    fn operator(&mut self, length: usize) {
+        self.at += length;
+        self.value = false;
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        while self.byte(0).is_ascii_alphanumeric() || matches!(self.byte(0), b'_' | b'.') || self.byte(0) >= 0x80 {
+            self.at += 1;
+        }
+        let word = &self.bytes[start..self.at];
+        match word {
+            b"system" | b"extension" => self.raise(Write),
+            b"print" | b"printf" => {
+                self.print = true;
+                self.value = false;
+                return;
+            }
+            b"in" | b"return" | b"else" | b"do" | b"getline" | b"case" | b"delete" | b"exit" | b"BEGIN" | b"END" => {
+                self.value = false;
+                return;
+            }
+            _ => {}
+        }
+        self.value = true;
+    }
+
+    fn string(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        while self.at < self.bytes.len() && self.byte(0) != b'"' {
+            self.at += if self.byte(0) == b'\\' { 2 } else { 1 };
+        }
+        if self.at >= self.bytes.len() {
+            self.raise(Write);
+            self.at = self.bytes.len();
+            return;
+        }
+        let text = &self.bytes[start..self.at];
+        if text.windows(5).any(|window| window == b"/inet") {
+            self.raise(Network);
+        }
+        self.at += 1;
+        self.value = true;
+    }
+
+    /// `/…/`, with brackets in which a slash is plain. Where the end is doubtful, nothing after it can be trusted.
+    fn regex(&mut self) {
+        self.at += 1;
+        let mut bracket = false;
+        loop {
+            match self.byte(0) {
+                0 | b'\n' => {
+                    self.raise(Write);
+                    return;
+                }
+                b'\\' => self.at += 1,
+                b'[' if !bracket => {
+                    bracket = true;
+                    if self.byte(1) == b'^' {
+                        self.at += 1;
+                    }
+                    if self.byte(1) == b']' {
+                        self.at += 1;
+                    }
+                }
+                b'[' if self.byte(1) == b':' => {
+                    while self.at < self.bytes.len() && !(self.byte(0) == b':' && self.byte(1) == b']' ) {
+                        self.at += 1;
+                    }
+                    self.at += 1;
+                }
+                b']' => bracket = false,
+                b'/' if bracket => self.raise(Write),
+                b'/' => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at += 1;
+        self.value = true;
+    }
+
+    fn redirect(&mut self) {
+        let append = usize::from(self.byte(1) == b'>');
+        self.at += 1 + append;
+        self.value = false;
+        if !self.print || (self.depth > 0 && append == 0) {
+            // A comparison, unless it is an append, which compares nothing.
+            if append == 1 {
+                self.raise(Write);
+            }
+            return;
+        }
+        let rest = self.bytes[self.at.min(self.bytes.len())..].trim_ascii_start();
+        let harmless = [&b"\"/dev/stderr\""[..], b"\"/dev/stdout\"", b"\"/dev/null\""].iter().any(|target| {
+            rest.strip_prefix(*target).is_some_and(|after| matches!(after.trim_ascii_start().first(), None | Some(b'}' | b';' | b'\n')))
+        });
+        if !harmless {
+            self.raise(Write);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads() {
+        for program in [
+            "{print $1}",
+            "$1 > 5",
+            "NR>=3 && NR<=9 {print NR\": \"$0}",
+            "/a|b/ {print}",
+            "{s+=$1} END {print s/NR}",
+            "{ if ($1 ~ \"x|y\") print (a > b) }",
+            "!seen[$0]++",
+            "{printf \"%s|%s\\n\", $1, $2}",
+            "{print > \"/dev/stderr\"}",
+            "{x = $1 / 2; y = x++ / 3} # > out | sh",
+            "BEGIN { while ((getline line < \"f\") > 0) n++; print n }",
+            "/[[:space:]]+/ {print $NF}",
+            "a || b",
+        ] {
+            assert_eq!(classify(program), Read, "{program}");
+        }
+    }
+
+    #[test]
+    fn writes() {
+        for program in [
+            "{print > \"out\"}",
+            "{print $1 >> $2}",
+            "{print | \"sh\"}",
+            "{ system(\"rm x\") }",
+            "BEGIN { \"date\" | getline d }",
+            "{print >\"/dev/stderr\" \"x\"}",
+            "@load \"filefuncs\"",
+            "{ @f() }",
+            "{print (1) > \"x\"}",
+            "{ printf(\"%s\", $1) > \"x\" }",
+            "\"unclosed",
+            "x |& getline",
+            "/[/]/ {print > \"x\"} /]/",
+        ] {
+            assert!(classify(program) >= Write, "{program}");
+        }
+        assert_eq!(classify("BEGIN{s=\"/inet/tcp/0/h/80\"; s |& getline}"), Network);
+    }
+}

@@ -1,0 +1,225 @@
+//! sed programs: Read unless they write (`w`), run something (`e`), or hold something that is not understood.
+
+use crate::CommandClass;
+use crate::CommandClass::{Read, Write};
+use crate::classify::args::UNKNOWN;
+
+/// The class of a sed program.
+pub(in crate::classify) fn classify(program: &str) -> CommandClass {
+    let chars: Vec<char> = program.chars().collect();
+    let mut scan = Scan { chars: &chars, at: 0 };
+    match scan.run() {
+        Some(()) => Read,
+        None => Write,
+    }
+}
+
+struct Scan<'a> {
+    chars: &'a [char],
+    at: usize,
+}
+
+/// `None`: it writes, runs something, or is not understood.
+impl Scan<'_> {
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek();
+        self.at += 1;
+        c
+    }
+
+    fn skip(&mut self, what: impl Fn(char) -> bool) {
+        while self.peek().is_some_and(&what) {
+            self.at += 1;
+        }
+    }
+
+    fn run(&mut self) -> Option<()> {
+        loop {
+            self.skip(|c| c.is_whitespace() || c == ';');
+            if self.peek().is_none() {
+                return Some(());
+            }
+            self.address()?;
+            self.skip(|c| c == ' ' || c == '\t');
+            if self.peek() == Some(',') {
+                self.at += 1;
+                self.skip(|c| c == ' ' || c == '\t');
+                self.address()?;
+            }
+            self.skip(|c| matches!(c, ' ' | '\t' | '!'));
+            self.command()?;
+        }
+    }
+
+    /// A line number, `$`, a regular expression, `first~step`, `+N`, `~N`; or none.
+    fn address(&mut self) -> Option<()> {
+        match self.peek() {
+            Some(c) if c.is_ascii_digit() || matches!(c, UNKNOWN | '+' | '~') => {
+                self.skip(|c| c.is_ascii_digit() || matches!(c, UNKNOWN | '+' | '~'));
+            }
+            Some('$') => self.at += 1,
+            Some('/') => {
+                self.at += 1;
+                self.delimited('/')?;
+                self.skip(|c| matches!(c, 'I' | 'M'));
+            }
+            Some('\\') => {
+                self.at += 1;
+                let mark = self.next()?;
+                self.delimited(mark)?;
+                self.skip(|c| matches!(c, 'I' | 'M'));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Up to the next `mark`. A bracket that holds the mark ends in different places for different seds: not understood.
+    fn delimited(&mut self, mark: char) -> Option<()> {
+        let mut bracket = false;
+        loop {
+            match self.next()? {
+                '\\' => {
+                    self.next()?;
+                }
+                c if c == mark => return (!bracket || mark == ']').then_some(()),
+                '\n' => return None,
+                '[' if !bracket => {
+                    bracket = true;
+                    if self.peek() == Some('^') {
+                        self.at += 1;
+                    }
+                    if self.peek() == Some(']') && mark != ']' {
+                        self.at += 1;
+                    }
+                }
+                '[' if self.peek() == Some(':') => {
+                    self.skip(|c| c != ']' && c != mark);
+                    self.at += usize::from(self.peek() == Some(']'));
+                }
+                ']' => bracket = false,
+                _ => {}
+            }
+        }
+    }
+
+    /// The replacement of `s`: brackets mean nothing in it, and lines may go on behind a backslash.
+    fn replacement(&mut self, mark: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => {
+                    self.next()?;
+                }
+                c if c == mark => return Some(()),
+                '\n' => return None,
+                _ => {}
+            }
+        }
+    }
+
+    fn command(&mut self) -> Option<()> {
+        match self.next()? {
+            '{' => Some(()),
+            '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => self.end(),
+            'q' | 'Q' | 'l' | 'L' => {
+                self.skip(|c| c == ' ');
+                self.skip(|c| c.is_ascii_digit() || c == UNKNOWN);
+                self.end()
+            }
+            's' => self.substitute(),
+            'y' => {
+                let mark = self.next().filter(|c| !c.is_alphanumeric() && *c != '\\' && *c != '\n')?;
+                self.replacement(mark)?;
+                self.replacement(mark)?;
+                self.end()
+            }
+            'b' | 't' | 'T' | ':' => {
+                self.skip(|c| c != '\n' && c != ';' && c != '}');
+                Some(())
+            }
+            'a' | 'i' | 'c' => self.text(),
+            'r' | 'R' => {
+                self.skip(|c| c != '\n');
+                Some(())
+            }
+            '#' => {
+                self.skip(|c| c != '\n');
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn substitute(&mut self) -> Option<()> {
+        let mark = self.next().filter(|c| *c != '\\' && *c != '\n' && *c != UNKNOWN)?;
+        self.delimited(mark)?;
+        self.replacement(mark)?;
+        self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
+        self.end()
+    }
+
+    /// Text up to the end of the line, longer behind a backslash.
+    fn text(&mut self) -> Option<()> {
+        loop {
+            match self.next() {
+                None => return Some(()),
+                Some('\n') => return Some(()),
+                Some('\\') => self.at += 1,
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Nothing may follow but the end of the command.
+    fn end(&mut self) -> Option<()> {
+        self.skip(|c| c == ' ' || c == '\t');
+        match self.peek() {
+            None | Some('\n' | ';' | '#') => Some(()),
+            Some('}') => Some(()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads() {
+        for program in [
+            "1,5p",
+            "/^$/d",
+            "s/a/b/g",
+            "s|/usr|/opt|",
+            "s/git reset --hard/safe/",
+            "$!N;P;D",
+            "/start/,/end/p",
+            "/x/{s/a/b/;p}",
+            "10q",
+            "s/\\/w/e/",
+            "s/[^/]*x//p",
+            "1i\\\nhello w e",
+            "y/abc/def/",
+            ":a;N;$!ba;s/\\n/ /g",
+            "\u{e000},\u{e000}p",
+            "\\,x,d",
+            "0~4p",
+            "s/[[:space:]]*$//",
+            "a text with w and e",
+        ] {
+            assert_eq!(classify(program), if program == "s/[^/]*x//p" { Write } else { Read }, "{program}");
+        }
+    }
+
+    #[test]
+    fn writes() {
+        for program in ["w out", "1e", "1e date", "s/a/b/e", "s/a/b/w out", "s/a/b/gw out", "/x/w y", "p;w f", "{w f\n}", "s/a/b/ e", "1!e", "\u{e000}", "s\u{e000}", "s/a", "/x", "p\u{e000}"] {
+            assert_eq!(classify(program), Write, "{program}");
+        }
+    }
+}

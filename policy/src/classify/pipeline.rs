@@ -1,0 +1,72 @@
+//! Pipes: what flows into a command decides what a shell or xargs behind the pipe would run.
+
+use super::judge::{Feed, Raise, Scope, part};
+use super::vet::Finding;
+use super::walk::Walk;
+use crate::shell::{Command, Word};
+use crate::{CommandClass, Part, ReasonCode, Shell};
+
+pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, into: &mut Part) {
+    let judge = walk.judge;
+    let mut feed = scope.feed.clone();
+    let mut download = false;
+    let mut tame = true;
+    for (index, stage) in stages.iter().enumerate() {
+        if !judge.spend() {
+            into.raise(super::walk::opaque("more commands than the classifier reads", true));
+            return;
+        }
+        let functions = std::cell::RefCell::new(scope.functions.borrow().clone());
+        let inner = Scope { functions: &functions, feed: feed.clone(), ..scope.clone() };
+        let mut part = part(String::new());
+        walk.command(stage, &inner, false, &mut part);
+        if download && runs_input(walk, stage) {
+            part.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+        }
+        download |= part.class >= CommandClass::Network;
+        tame &= scope.vars.tame_command(stage);
+        feed = Feed { text: printed(stage, index), fed: true, download, tame };
+        let raises = part.class > into.class;
+        if raises && part.parts.is_empty() {
+            into.raise(Finding::new(part.class, part.code, part.reason.clone()));
+        }
+        for child in part.parts {
+            into.add(child, judge.explain);
+        }
+        if part.class > into.class {
+            into.raise(Finding::new(part.class, part.code, part.reason));
+        }
+    }
+    if judge.settings.shell == Shell::Strict {
+        into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a pipe, in strict mode"));
+    }
+}
+
+/// The text that `echo` or `printf` with known words would print.
+fn printed(stage: &Command, index: usize) -> Option<String> {
+    let Command::Simple(simple) = stage else { return None };
+    if index > 0 || !simple.redirs.is_empty() {
+        return None;
+    }
+    let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
+    let words = words?;
+    match words.split_first() {
+        Some((name, rest)) if name == "echo" => Some(rest.iter().filter(|word| !matches!(word.as_str(), "-n" | "-e" | "-E")).cloned().collect::<Vec<_>>().join(" ")),
+        Some((name, [format])) if name == "printf" => Some(format.replace("\\n", "\n")),
+        Some((name, [format, rest @ ..])) if name == "printf" && matches!(format.as_str(), "%s" | "%s\\n" | "%b" | "%b\\n") => Some(rest.join("\n")),
+        _ => None,
+    }
+}
+
+/// A shell or interpreter, anywhere in this stage.
+fn runs_input(walk: &Walk<'_, '_>, stage: &Command) -> bool {
+    match stage {
+        Command::Simple(simple) => {
+            let words: Vec<_> = simple.words.iter().map(|word| super::args::single(word, &super::vars::Vars::default())).collect();
+            walk.judge.runs_text(&words)
+        }
+        Command::Pipeline(stages) => stages.iter().any(|stage| runs_input(walk, stage)),
+        Command::Compound(compound) => compound.body.iter().any(|stage| runs_input(walk, stage)),
+        Command::Function { .. } => false,
+    }
+}

@@ -1,0 +1,332 @@
+//! One program with its arguments: from the name to the entry, through its options to what it starts.
+
+use super::args::Arg;
+use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::vet::{Finding, Taken, Vetted, vet};
+use super::walk::opaque;
+use super::{paths, special};
+use crate::knowledge::{Entry, Payload, Role, Writes};
+use crate::{CommandClass, Part, ReasonCode};
+
+/// Directories whose programs are what their names say, as far as a text can tell.
+const STANDARD: &[&str] = &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+pub(crate) fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+impl Judge<'_> {
+    /// A command of shell text: its first word is a name, a function or a path.
+    pub fn command(&self, args: &[Arg], scope: &Scope<'_>) -> Part {
+        let mut out = part(self.text(args));
+        let Some((first, rest)) = args.split_first() else { return out };
+        if !self.spend() {
+            out.raise(opaque("more commands than the classifier reads", true));
+            return out;
+        }
+        self.collect_command(args);
+        let Some(name) = first.full() else {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "the program is only known when it runs"));
+            return out;
+        };
+        if name.is_empty() {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "an empty program name"));
+            return out;
+        }
+        if scope.functions.borrow().iter().any(|function| function == name) {
+            // Its body was judged where it was defined.
+            match self.knowledge.program(name) {
+                Some(entry) => self.entry(entry, name, rest, scope, &mut out),
+                None => out.reason = format!("{name} is defined in this text"),
+            }
+            return out;
+        }
+        let short = base(name);
+        if short.len() < name.len() {
+            let dir = &name[..name.len() - short.len() - 1];
+            if !STANDARD.contains(&dir) {
+                self.collect_path(name, name);
+                out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, format!("{} may be any program", crate::display::word(name))));
+            }
+        }
+        self.named(short, rest, scope, &mut out);
+        out
+    }
+
+    /// A program by its bare name.
+    pub fn named(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        match self.knowledge.program(name) {
+            Some(entry) => self.entry(entry, name, args, scope, out),
+            None => {
+                for arg in args {
+                    self.collect_path(name, &arg.text);
+                }
+                out.raise(self.unknown(name));
+            }
+        }
+    }
+
+    /// A program whose entry is known.
+    pub fn entry(&self, entry: &Entry, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        if scope.level > MAX_LEVELS {
+            out.raise(opaque("commands in commands, too deep", true));
+            return;
+        }
+        if out.class == CommandClass::Read {
+            out.code = ReasonCode::Known;
+            if self.explain {
+                out.entry = Some(entry.at.to_string());
+            }
+        }
+        if let [only] = args
+            && matches!(only.full(), Some("--help" | "--version"))
+            && !entry.free
+        {
+            return;
+        }
+        if let Some(handler) = &entry.special
+            && special::judge(self, handler, entry, name, args, scope, out)
+        {
+            return;
+        }
+        let vetted = vet(entry, args);
+        self.vetted(entry, name, args, &vetted, scope, out);
+    }
+
+    /// What options and operands come to.
+    pub fn vetted(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+        for finding in &vetted.findings {
+            out.raise_at(finding.clone(), entry.at);
+        }
+        for taken in &vetted.taken {
+            self.value(name, taken, scope, out);
+        }
+        for &(start, end) in &vetted.execs {
+            let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
+            let payload: Vec<Arg> = args[start..end.min(args.len())].iter().map(|arg| replaced(arg, "{}")).collect();
+            let child = self.external(&payload, &inner);
+            out.add(child, self.explain);
+        }
+        let quiet = vetted.operands.is_empty() || entry.class == CommandClass::Read;
+        if vetted.info && vetted.execs.is_empty() && quiet {
+            return;
+        }
+        if entry.has_sub() {
+            self.subcommand(entry, name, args, vetted, scope, out);
+            return;
+        }
+        match entry.payload {
+            Some(kind) => self.payload(entry, kind, name, args, vetted, scope, out),
+            None => self.operands(entry, name, args, vetted, out),
+        }
+    }
+
+    fn value(&self, name: &str, taken: &Taken, scope: &Scope<'_>, out: &mut Part) {
+        match taken.role {
+            Role::Data => {}
+            Role::Sink => {
+                self.collect_path(name, &taken.value.text);
+                if let Some(finding) = paths::write(&taken.value) {
+                    out.raise(finding);
+                }
+            }
+            Role::Run => {
+                let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
+                let child = self.text_arg(&taken.value, &inner);
+                out.add(child, self.explain);
+            }
+            Role::File => self.collect_path(name, &taken.value.text),
+            Role::Plain | Role::Exec => {
+                if taken.value.text.contains(['/', '~', '$']) || taken.value.is_open() {
+                    self.collect_path(name, &taken.value.text);
+                }
+            }
+        }
+    }
+
+    fn subcommand(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+        let Some(&at) = vetted.operands.first() else {
+            let class = entry.bare.unwrap_or(entry.class);
+            out.raise_at(Finding::new(class, ReasonCode::Known, format!("{name} without a subcommand")), entry.at);
+            return;
+        };
+        let below = args[at].full().and_then(|word| entry.subcommand(word));
+        match below {
+            Some(below) => {
+                let full = if self.explain { format!("{name} {}", args[at].text) } else { name.to_owned() };
+                let mut inner = part(String::new());
+                self.entry(below, &full, &args[at + 1..], scope, &mut inner);
+                adopt(out, inner);
+            }
+            None => {
+                let class = entry.class.max(CommandClass::Write);
+                let word = crate::display::word(&args[at].text);
+                out.raise_at(Finding::new(class, ReasonCode::UnknownSubcommand, format!("{name} {word} is not known")), entry.at);
+                for arg in &args[at..] {
+                    self.collect_path(name, &arg.text);
+                }
+            }
+        }
+    }
+
+    fn payload(&self, entry: &Entry, kind: Payload, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+        out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
+        let mut rest: &[usize] = &vetted.operands;
+        if kind == Payload::Dashes {
+            self.operand_paths(entry, name, args, &vetted.operands);
+            let dashes = args.iter().position(|arg| arg.full() == Some("--"));
+            let Some(at) = dashes else {
+                self.bare(entry, name, out);
+                return;
+            };
+            let child = self.external(&args[at + 1..], &deeper(scope));
+            out.add(child, self.explain);
+            return;
+        }
+        rest = rest.get(entry.skip..).unwrap_or_default();
+        if entry.assigns {
+            while let Some(&at) = rest.first()
+                && let Some((variable, value)) = split_assignment(&args[at])
+            {
+                if let Some(found) = self.assignment(&variable, &value, scope) {
+                    out.raise(found);
+                }
+                rest = &rest[1..];
+            }
+        }
+        let Some(&start) = rest.first() else {
+            self.bare(entry, name, out);
+            return;
+        };
+        let inner = Scope { level: scope.level + 1, ..scope.clone() };
+        let child = match kind {
+            Payload::Text => {
+                let words: Vec<Arg> = args[start..].to_vec();
+                self.joined(&words, &inner)
+            }
+            _ => self.external(&args[start..], &inner),
+        };
+        out.add(child, self.explain);
+        if out.code == ReasonCode::Parts {
+            out.code = ReasonCode::Payload;
+        }
+    }
+
+    /// A command that a program starts: no function of the text is meant.
+    pub fn external(&self, args: &[Arg], scope: &Scope<'_>) -> Part {
+        let functions = std::cell::RefCell::new(Vec::new());
+        let inner = Scope { functions: &functions, ..scope.clone() };
+        self.command(args, &inner)
+    }
+
+    fn bare(&self, entry: &Entry, name: &str, out: &mut Part) {
+        let class = entry.bare.unwrap_or(entry.class);
+        out.raise_at(Finding::new(class, ReasonCode::Known, format!("{name} without a command")), entry.at);
+    }
+
+    fn operand_paths(&self, entry: &Entry, name: &str, args: &[Arg], operands: &[usize]) {
+        if self.collected.is_none() {
+            return;
+        }
+        for (index, &at) in operands.iter().enumerate() {
+            let is_path = entry.operands.get(index).or(entry.operands.last()).copied().unwrap_or(true);
+            if is_path {
+                self.collect_path(name, &args[at].text);
+            }
+        }
+    }
+
+    fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
+        let operands = &vetted.operands;
+        self.operand_paths(entry, name, args, operands);
+        let class = match entry.bare {
+            Some(bare) if operands.is_empty() => bare,
+            _ => entry.class,
+        };
+        if class > CommandClass::Read {
+            out.raise_at(Finding::new(class, ReasonCode::Known, name.to_owned()), entry.at);
+        }
+        if let Some(max) = entry.max {
+            let counted = operands.iter().filter(|&&at| !entry.except.iter().any(|prefix| args[at].head().starts_with(&**prefix))).count();
+            let splits = operands.iter().any(|&at| args[at].free);
+            if counted > max || (splits && !entry.inert) {
+                out.raise_at(Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")), entry.at);
+            }
+        }
+        let written: &[usize] = match entry.writes {
+            None => &[],
+            Some(Writes::All) => operands,
+            Some(Writes::Last) => operands.last().map_or(&[], std::slice::from_ref),
+            Some(Writes::First) => operands.first().map_or(&[], std::slice::from_ref),
+        };
+        for &at in written {
+            let target = &args[at];
+            let whole = target.head() == "/" || target.head() == "/*";
+            if (whole || (target.head().len() > 1 && target.head().starts_with('/'))) && paths::is_system(target.head()) && !paths::is_sink(&target.text) {
+                let reason = format!("changes {}", target.head());
+                out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::SystemPath, reason), entry.at);
+            }
+        }
+    }
+
+    /// Text that will be run by a shell.
+    pub fn text_arg(&self, text: &Arg, scope: &Scope<'_>) -> Part {
+        let mut out = match text.full() {
+            Some(full) => return self.text_part(full, Some(scope.vars), scope.level, &scope.feed),
+            // What is known of it is still looked at.
+            None => self.text_part(&text.text.replace(super::args::UNKNOWN, "${UNKNOWN}"), Some(scope.vars), scope.level, &scope.feed),
+        };
+        out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "text that is only known when it runs"));
+        out
+    }
+
+    /// Words that a program joins with blanks and gives to a shell.
+    pub fn joined(&self, words: &[Arg], scope: &Scope<'_>) -> Part {
+        let open = words.iter().any(Arg::is_open);
+        let text = words.iter().map(|word| word.text.replace(super::args::UNKNOWN, "${UNKNOWN}")).collect::<Vec<_>>().join(" ");
+        let mut out = self.text_part(&text, Some(scope.vars), scope.level, &scope.feed);
+        if open {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "text that is only known when it runs"));
+        }
+        out
+    }
+}
+
+pub(crate) fn deeper<'a>(scope: &Scope<'a>) -> Scope<'a> {
+    Scope { level: scope.level + 1, ..scope.clone() }
+}
+
+fn adopt(out: &mut Part, inner: Part) {
+    if inner.class >= out.class {
+        out.class = inner.class;
+        out.code = inner.code;
+        if !inner.reason.is_empty() {
+            out.reason = inner.reason;
+        }
+        if inner.entry.is_some() {
+            out.entry = inner.entry;
+        }
+        out.parts.extend(inner.parts);
+    }
+}
+
+/// `NAME=value`, with its value as an argument of its own.
+pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
+    let at = arg.head().find('=')?;
+    let name = &arg.text[..at];
+    let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
+    valid.then(|| (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free }))
+}
+
+/// An argument in which a program puts something of its own where `mark` stands.
+pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
+    match arg.text.find(mark) {
+        Some(at) if !mark.is_empty() => Arg {
+            text: arg.text.replace(mark, &super::args::UNKNOWN.to_string()),
+            known: at.min(arg.known),
+            risky: arg.risky,
+            free: arg.free,
+        },
+        _ => arg.clone(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Interpreters of other languages: their text is not looked into, so they are Write, unless they only say their version.
+//!
+//! Knowledge about what they start can only raise: `python -m pip install`, `node /usr/bin/npm install`.
+
+use super::super::judge::{Judge, Raise, Scope, part};
+use super::super::program::{base, deeper};
+use super::super::vet::{Finding, vet};
+use super::Call;
+use crate::{CommandClass, Part, ReasonCode};
+
+pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let alone = vetted.operands.is_empty() && vetted.taken.is_empty();
+    if vetted.info && alone && vetted.findings.is_empty() {
+        return true;
+    }
+    let module = call.args.iter().position(|arg| arg.full() == Some("-m")).filter(|_| call.entry.subcommand("-m").is_none());
+    if call.name.starts_with("py")
+        && let Some(at) = module
+        && let Some(name) = call.args.get(at + 1).and_then(|arg| arg.full())
+    {
+        started(judge, name.split('.').next().unwrap_or(name), call, at + 2, scope, out);
+        if name == "http.server" {
+            out.raise(Finding::new(CommandClass::Network, ReasonCode::Known, "serves files to other hosts"));
+        }
+    } else if let Some(&first) = vetted.operands.first() {
+        let script = &call.args[first];
+        judge.collect_path(call.name, &script.text);
+        if let Some(path) = script.full() {
+            let stem = base(path);
+            let stem = stem.strip_suffix("-cli.js").or_else(|| stem.strip_suffix(".js")).unwrap_or(stem);
+            started(judge, stem, call, first + 1, scope, out);
+        }
+    }
+    for taken in &vetted.taken {
+        if taken.value.text.contains('/') && !matches!(taken.option.as_str(), "-c" | "-e" | "-m") {
+            judge.collect_path(call.name, &taken.value.text);
+        }
+    }
+    out.raise_at(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "text of an interpreter that is not looked into"), call.entry.at);
+    true
+}
+
+/// The program that a module or script is, when it has the name of one.
+fn started(judge: &Judge<'_>, name: &str, call: &Call<'_>, from: usize, scope: &Scope<'_>, out: &mut Part) {
+    if let Some(entry) = judge.knowledge.program(name) {
+        let args = call.args.get(from..).unwrap_or_default();
+        let mut child = part(judge.text(&call.args[from.saturating_sub(1).min(call.args.len())..]));
+        judge.entry(entry, name, args, &deeper(scope), &mut child);
+        out.add(child, judge.explain);
+    }
+}

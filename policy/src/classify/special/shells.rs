@@ -1,0 +1,186 @@
+//! Shells and the builtins that run, hide or change what the text itself says.
+
+use super::super::args::Arg;
+use super::super::judge::{Feed, Judge, Raise, Scope};
+use super::super::program::{deeper, split_assignment};
+use super::super::vet::{Finding, vet};
+use super::super::walk::{opaque, subscript_text};
+use super::Call;
+use crate::{CommandClass, Part, ReasonCode};
+
+fn raise(out: &mut Part, code: ReasonCode, reason: &'static str) {
+    out.raise(Finding::new(CommandClass::Write, code, reason));
+}
+
+/// `sh [options] -c TEXT`, `sh FILE`, `sh` with its text on the standard input.
+pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    for finding in &vetted.findings {
+        out.raise_at(finding.clone(), call.entry.at);
+    }
+    if !matches!(call.name, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "rbash" | "ksh93" | "lksh" | "oksh" | "posh" | "yash") {
+        raise(out, ReasonCode::Opaque, "a shell with another language");
+    }
+    let first = vetted.operands.first().map(|&at| &call.args[at]);
+    if vetted.has("-c") {
+        let Some(text) = first else {
+            raise(out, ReasonCode::DynamicCommand, "a shell without its text");
+            return true;
+        };
+        let mut inner = Scope { feed: Feed::default(), ..deeper(scope) };
+        inner.feed.clone_from(&scope.feed);
+        let child = if text.is_open() { judge.text_arg(text, &inner) } else { judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed) };
+        if child.class >= CommandClass::Network && text.is_open() {
+            out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+        }
+        out.add(child, judge.explain);
+        out.code = if out.code == ReasonCode::Parts { ReasonCode::Payload } else { out.code };
+        return true;
+    }
+    if vetted.info {
+        return true;
+    }
+    if let Some(script) = first
+        && !vetted.has("-s")
+    {
+        judge.collect_path(call.name, &script.text);
+        raise(out, ReasonCode::InterpreterText, "a script that was not read");
+        return true;
+    }
+    match &scope.feed.text {
+        Some(text) => {
+            let inner = Feed { fed: true, ..Feed::default() };
+            let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &inner);
+            out.add(child, judge.explain);
+        }
+        None => raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input"),
+    }
+    true
+}
+
+/// The words, joined with blanks, are text.
+pub(super) fn eval(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let skip = usize::from(call.args.first().and_then(Arg::full) == Some("--"));
+    let child = judge.joined(&call.args[skip..], &deeper(scope));
+    out.add(child, judge.explain);
+    // What it defines is not followed.
+    scope.functions.borrow_mut().clear();
+    true
+}
+
+pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    for arg in call.args {
+        judge.collect_path(call.name, &arg.text);
+    }
+    scope.functions.borrow_mut().clear();
+    if call.args.first().is_some_and(|arg| matches!(arg.full(), Some("/dev/stdin" | "/dev/fd/0")))
+        && let Some(text) = &scope.feed.text
+    {
+        let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
+        out.add(child, judge.explain);
+    }
+    raise(out, ReasonCode::InterpreterText, "a script that was not read");
+    true
+}
+
+pub(super) fn trap(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let text = call.args.iter().find(|arg| !matches!(arg.full(), Some("--" | "-l" | "-p" | "-P")));
+    if let Some(text) = text
+        && !matches!(text.full(), Some("" | "-"))
+    {
+        let child = judge.text_arg(text, &deeper(scope));
+        out.add(child, judge.explain);
+    }
+    true
+}
+
+/// An alias would change what later words mean.
+pub(super) fn alias(call: &Call<'_>, out: &mut Part) -> bool {
+    if call.args.iter().any(|arg| arg.is_open() || arg.text.contains('=')) {
+        raise(out, ReasonCode::Opaque, "an alias changes what a name means");
+    }
+    true
+}
+
+/// `export NAME=value` and its kin.
+pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    for arg in call.args {
+        if let Some(found) = subscript_text(&arg.text) {
+            out.raise(found);
+        }
+        match split_assignment(arg) {
+            Some((name, value)) => {
+                if let Some(found) = judge.assignment(name.trim_end_matches('+'), &value, scope) {
+                    out.raise(found);
+                }
+            }
+            None if arg.is_open() && arg.known == 0 => raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs"),
+            None => {}
+        }
+    }
+    true
+}
+
+/// Names of variables may carry a subscript, which is evaluated.
+pub(super) fn subscripts(call: &Call<'_>, out: &mut Part) -> bool {
+    for arg in call.args {
+        if let Some(found) = subscript_text(&arg.text) {
+            out.raise(found);
+        }
+    }
+    false
+}
+
+pub(super) fn unset(call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    scope.functions.borrow_mut().clear();
+    subscripts(call, out);
+    true
+}
+
+/// Changing the directory observes; `cd` has no option that does more.
+pub(super) fn cd(_call: &Call<'_>, _out: &mut Part) -> bool {
+    true
+}
+
+/// What flows into a command that is no shell does not matter to it.
+impl Judge<'_> {
+    /// An assignment, in front of a command or on its own.
+    pub fn assignment(&self, name: &str, value: &Arg, scope: &Scope<'_>) -> Option<Finding> {
+        use crate::knowledge::Meaning;
+        let loads = || Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} makes programs load other code"));
+        match self.knowledge.meaning(name) {
+            Meaning::Harmless => None,
+            Meaning::Load | Meaning::LoadFor(_) => (!(value.full() == Some(""))).then(loads),
+            Meaning::Path => (!path_is_tame(value)).then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
+            Meaning::Command => match value.full() {
+                Some("") => None,
+                Some(text) => {
+                    let inner = self.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
+                    (inner.class > CommandClass::Read).then(|| Finding::new(inner.class, ReasonCode::Environment, format!("{name} names a command: {}", inner.reason)))
+                }
+                None => Some(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} names a command that is only known when it runs"))),
+            },
+        }
+    }
+
+    /// This program runs text that it is given or reads: a shell, an interpreter, `eval`, `source`, or a wrapper of one.
+    pub fn runs_text(&self, words: &[Arg]) -> bool {
+        words.iter().filter_map(Arg::full).take(16).any(|word| {
+            let name = super::super::program::base(word);
+            self.knowledge.program(name).and_then(|entry| entry.special.as_deref()).is_some_and(|kind| matches!(kind, "shell" | "interpreter" | "eval" | "source"))
+        }) && words.first().and_then(Arg::full).is_some_and(|first| {
+            let name = super::super::program::base(first);
+            self.knowledge.program(name).is_none_or(|entry| entry.payload.is_some() || entry.special.is_some())
+        })
+    }
+}
+
+/// Nothing is put in front of the directories that were there, except where programs are installed.
+fn path_is_tame(value: &Arg) -> bool {
+    let Some(first) = value.text.split(':').next() else { return true };
+    let standard = |dir: &str| matches!(dir, "/bin" | "/usr/bin" | "/sbin" | "/usr/sbin" | "/usr/local/bin" | "/usr/local/sbin");
+    if first.chars().eq([super::super::args::UNKNOWN]) {
+        return !value.risky;
+    }
+    value.text.split(':').take_while(|dir| !dir.chars().eq([super::super::args::UNKNOWN])).all(standard)
+}

@@ -1,0 +1,175 @@
+//! What the text itself says about its variables.
+//!
+//! A variable that the text never sets comes from outside; it is believed not to be an option, since the real argument
+//! vector is judged again when the program starts. One that the text sets is followed.
+
+use std::collections::HashMap;
+
+use super::args;
+use crate::shell::{Command, Compound, Piece, Simple, Word};
+
+/// What is known about the value of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Known(String),
+    Open { risky: bool },
+}
+
+/// The variables of one text, and of the texts around it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Vars {
+    map: HashMap<String, Value>,
+    /// `eval` or a changed IFS: any value may be anything.
+    doubtful: bool,
+    /// Programs of this text whose output is whatever they were given.
+    free_names: Vec<String>,
+}
+
+const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "let", "unset", "coproc"];
+const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
+
+impl Vars {
+    /// Collects what `commands` assign. `free` says of a program whether its output is arbitrary.
+    pub fn collect(commands: &[Command], around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
+        let mut vars = around.cloned().unwrap_or_default();
+        collect(commands, &mut vars, free);
+        vars
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name)
+    }
+
+    /// Values from outside may be anything too.
+    pub fn doubtful(&self) -> bool {
+        self.doubtful
+    }
+
+    /// The output of these commands is not freely chosen text: names of files, hashes, counts.
+    pub fn tame(&self, body: &[Command]) -> bool {
+        !body.is_empty() && body.iter().all(|command| self.tame_command(command))
+    }
+
+    pub fn tame_command(&self, command: &Command) -> bool {
+        match command {
+            Command::Simple(simple) => match simple.words.first().and_then(Word::literal) {
+                Some(name) => !self.free_names.contains(&name),
+                None => false,
+            },
+            Command::Pipeline(stages) => stages.iter().all(|stage| self.tame_command(stage)),
+            Command::Compound(compound) => self.tame(&compound.body),
+            Command::Function { .. } => false,
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        let risky = |value: &Value| match value {
+            Value::Known(text) => text.split_whitespace().any(|part| part.starts_with('-')),
+            Value::Open { risky } => *risky,
+        };
+        let merged = match self.map.get(name) {
+            Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value) },
+            _ => value,
+        };
+        self.map.insert(name.to_owned(), merged);
+    }
+
+    fn value(&self, word: &Word) -> Value {
+        let arg = args::single(word, self);
+        match arg.full() {
+            Some(text) => Value::Known(text.to_owned()),
+            None => Value::Open { risky: arg.risky || arg.head().starts_with('-') || arg.head().contains(" -") },
+        }
+    }
+}
+
+fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for command in commands {
+        match command {
+            Command::Simple(simple) => simple_command(simple, vars, free),
+            Command::Pipeline(stages) => collect(stages, vars, free),
+            Command::Compound(compound) => compound_command(compound, vars, free),
+            Command::Function { body, .. } => collect(body, vars, free),
+        }
+    }
+}
+
+fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for word in &compound.words {
+        inside(word, vars, free);
+    }
+    if let Some(name) = &compound.variable {
+        for word in &compound.words {
+            let value = match vars.value(word) {
+                // An unquoted list item is split and may match files.
+                Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
+                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')) }
+                }
+                value => value,
+            };
+            vars.set(name, value);
+        }
+    }
+    collect(&compound.body, vars, free);
+}
+
+fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let name = simple.words.first().and_then(Word::literal).unwrap_or_default();
+    for word in &simple.words {
+        inside(word, vars, free);
+    }
+    if !name.is_empty() && !vars.free_names.contains(&name) && free(&name) {
+        vars.free_names.push(name.clone());
+    }
+    for assign in &simple.assigns {
+        inside(&assign.value, vars, free);
+        let value = vars.value(&assign.value);
+        if assign.name == "IFS" && simple.words.is_empty() {
+            vars.doubtful = true;
+        }
+        // `+=`, arrays and elements: several values in one name.
+        for item in &assign.items {
+            inside(item, vars, free);
+            let item = vars.value(item);
+            vars.set(&assign.name, Value::Open { risky: true });
+            vars.set(&assign.name, item);
+        }
+        if assign.items.is_empty() {
+            vars.set(&assign.name, value);
+        }
+    }
+    if name == "eval" {
+        vars.doubtful = true;
+    }
+    if SETTERS.contains(&name.as_str()) {
+        for word in &simple.words[1..] {
+            if let Some(text) = word.literal() {
+                let text = text.split(['=', '[']).next().unwrap_or_default();
+                vars.set(text, Value::Open { risky: true });
+            }
+        }
+        vars.set("REPLY", Value::Open { risky: true });
+        vars.set("MAPFILE", Value::Open { risky: true });
+    }
+    if DECLARERS.contains(&name.as_str()) {
+        for word in &simple.words[1..] {
+            let arg = args::single(word, vars);
+            if let Some((name, value)) = arg.text.split_once('=') {
+                let value = match arg.full() {
+                    Some(_) => Value::Known(value.to_owned()),
+                    None => Value::Open { risky: arg.risky || value.starts_with('-') },
+                };
+                vars.set(name.trim_end_matches('+'), value);
+            }
+        }
+    }
+}
+
+/// Assignments and programs inside substitutions.
+fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for piece in &word.pieces {
+        if let Piece::Command { body, .. } | Piece::Process { body } = piece {
+            collect(body, vars, free);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Options against an entry, the way `getopt_long` reads them: bundled, attached, abbreviated, permuted.
+//!
+//! Positive vetting: what the entry does not list raises to Write. A reading that is unsure (a dynamic word where an
+//! option may stand) raises as well.
+
+use std::borrow::Cow;
+
+use super::args::Arg;
+use crate::knowledge::{Entry, Opt, Role, Value};
+use crate::{CommandClass, ReasonCode};
+
+/// A class with its reason.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub class: CommandClass,
+    pub code: ReasonCode,
+    pub reason: Cow<'static, str>,
+}
+
+impl Finding {
+    pub fn new(class: CommandClass, code: ReasonCode, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { class, code, reason: reason.into() }
+    }
+}
+
+/// An option's value, with what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken {
+    pub option: String,
+    pub role: Role,
+    pub value: Arg,
+}
+
+/// What the options of one command come to.
+#[derive(Debug, Default)]
+pub(crate) struct Vetted {
+    pub findings: Vec<Finding>,
+    /// Indices of the operands.
+    pub operands: Vec<usize>,
+    pub taken: Vec<Taken>,
+    /// Commands between an option and `;` or `+`.
+    pub execs: Vec<(usize, usize)>,
+    /// Flags without value, by name.
+    pub flags: Vec<String>,
+    /// An option that only prints information.
+    pub info: bool,
+    /// Where options ended by `--`.
+    pub dashes: Option<usize>,
+}
+
+impl Vetted {
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|name| name == flag)
+    }
+
+    pub fn value(&self, options: &[&str]) -> Option<&Arg> {
+        self.taken.iter().rev().find(|taken| options.contains(&taken.option.as_str())).map(|taken| &taken.value)
+    }
+}
+
+struct Vetting<'a> {
+    entry: &'a Entry,
+    args: &'a [Arg],
+    at: usize,
+    out: Vetted,
+}
+
+/// Vets `args` (without the name) against `entry`. With `first_only`, options end at the first operand.
+pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
+    let mut vetting = Vetting { entry, args, at: 0, out: Vetted::default() };
+    let first_only = entry.posix || entry.has_sub();
+    while vetting.at < args.len() {
+        let arg = &args[vetting.at];
+        if arg.full() == Some("--") {
+            vetting.out.dashes = Some(vetting.at);
+            vetting.at += 1;
+            break;
+        }
+        if arg.known == 0 && arg.is_open() {
+            if arg.risky && !entry.inert {
+                vetting.raise(ReasonCode::UnknownOperand, "a word that is only known when it runs may be an option");
+            }
+            vetting.operand();
+        } else if arg.text.starts_with('-') && arg.text.len() > 1 {
+            vetting.option(arg);
+        } else {
+            if arg.risky && !entry.inert {
+                vetting.raise(ReasonCode::UnknownOperand, "a word that is only known when it runs may be an option");
+            }
+            vetting.operand();
+        }
+        if first_only && !vetting.out.operands.is_empty() {
+            break;
+        }
+    }
+    while vetting.at < args.len() {
+        vetting.operand();
+    }
+    vetting.out
+}
+
+impl Vetting<'_> {
+    fn operand(&mut self) {
+        self.out.operands.push(self.at);
+        self.at += 1;
+    }
+
+    fn raise(&mut self, code: ReasonCode, reason: impl Into<Cow<'static, str>>) {
+        self.out.findings.push(Finding::new(CommandClass::Write, code, reason));
+    }
+
+    fn unlisted(&mut self, option: &str) {
+        if !self.entry.lax {
+            self.raise(ReasonCode::UnlistedOption, format!("option {option} is not known to be harmless"));
+        }
+    }
+
+    fn option(&mut self, arg: &Arg) {
+        let head = arg.head();
+        if let Some(rest) = head.strip_prefix("--") {
+            self.long(arg, rest);
+        } else if !self.whole_word(arg) {
+            if self.entry.dash { self.unknown_word(arg) } else { self.bundle(arg) }
+        }
+    }
+
+    fn unknown_word(&mut self, arg: &Arg) {
+        self.unlisted(arg.head());
+        self.at += 1;
+    }
+
+    fn long(&mut self, arg: &Arg, rest: &str) {
+        let head = arg.head();
+        let (name, value_at) = match rest.find('=') {
+            Some(at) => (&head[..at + 2], Some(at + 3)),
+            None => (head, None),
+        };
+        if arg.is_open() && value_at.is_none() {
+            self.unlisted(head);
+            self.at += 1;
+            return;
+        }
+        let Some(option) = self.entry.long(name) else {
+            // `-` may be the value's own: `--5`, `--` alone was taken before.
+            self.unlisted(name);
+            self.at += 1;
+            return;
+        };
+        let attached = value_at.map(|at| rest_of(arg, at));
+        self.at += 1;
+        if option.value == Value::None && attached.is_some() {
+            self.unlisted(name);
+            return;
+        }
+        let value = attached.or_else(|| self.next_value(option));
+        self.accept(name.to_owned(), option, value);
+    }
+
+    /// An option written as one word with one dash (`-name`), alone or with `=`.
+    fn whole_word(&mut self, arg: &Arg) -> bool {
+        let head = arg.head();
+        if head.len() <= 2 && !self.entry.dash {
+            return false;
+        }
+        let (name, value_at) = match head.find('=') {
+            Some(at) => (&head[..at], Some(at + 1)),
+            None => (head, None),
+        };
+        if name.len() <= 2 && !self.entry.dash {
+            return false;
+        }
+        let Some(&option) = self.entry.options.get(name) else {
+            return false;
+        };
+        if arg.is_open() && value_at.is_none() {
+            return false;
+        }
+        self.at += 1;
+        let value = match value_at {
+            Some(at) => Some(rest_of(arg, at)),
+            None => self.next_value(option),
+        };
+        self.accept(name.to_owned(), option, value);
+        true
+    }
+
+    /// `-abc`, `-ofile`, `-5`.
+    fn bundle(&mut self, arg: &Arg) {
+        let head = arg.head();
+        self.at += 1;
+        if head == "-" {
+            self.unlisted(arg.head());
+            return;
+        }
+        for (offset, letter) in head.char_indices().skip(1) {
+            let option = match self.entry.short(letter) {
+                Some(option) => option,
+                None if letter.is_ascii_digit() && self.entry.short('#').is_some() => continue,
+                None => {
+                    self.unlisted(&format!("-{letter}"));
+                    continue;
+                }
+            };
+            let rest = offset + letter.len_utf8();
+            if option.value == Value::None {
+                self.accept(format!("-{letter}"), option, None);
+                continue;
+            }
+            let value = if rest < arg.text.len() { Some(rest_of(arg, rest)) } else { self.next_value(option) };
+            self.accept(format!("-{letter}"), option, value);
+            return;
+        }
+        if arg.is_open() {
+            self.unlisted(&arg.head().to_owned());
+        }
+    }
+
+    fn next_value(&mut self, option: Opt) -> Option<Arg> {
+        if option.value != Value::Required {
+            return None;
+        }
+        let value = self.args.get(self.at).cloned();
+        self.at += usize::from(value.is_some());
+        value
+    }
+
+    fn accept(&mut self, name: String, option: Opt, value: Option<Arg>) {
+        self.out.info |= option.info;
+        if option.class > CommandClass::Read && option.role != Role::Sink {
+            self.out.findings.push(Finding::new(option.class, ReasonCode::RaisingOption, format!("option {name}")));
+        }
+        if option.role == Role::Exec {
+            let start = self.at;
+            while self.at < self.args.len() && !matches!(self.args[self.at].full(), Some(";")) && !self.plus() {
+                self.at += 1;
+            }
+            self.out.execs.push((start, self.at));
+            self.at += 1;
+            return;
+        }
+        if value.as_ref().is_some_and(|value| value.free && value.known == 0) && !self.entry.inert {
+            self.raise(ReasonCode::UnknownOperand, "an option's value that is only known when it runs");
+        }
+        match value {
+            Some(value) => self.out.taken.push(Taken { option: name, role: option.role, value }),
+            None => self.out.flags.push(name),
+        }
+    }
+
+    /// `{} +` ends a command.
+    fn plus(&self) -> bool {
+        self.args[self.at].full() == Some("+") && self.at > 0 && self.args[self.at - 1].text == "{}"
+    }
+}
+
+/// The argument without its first bytes.
+fn rest_of(arg: &Arg, at: usize) -> Arg {
+    Arg { text: arg.text[at..].to_owned(), known: arg.known.saturating_sub(at), risky: arg.risky, free: arg.free }
+}

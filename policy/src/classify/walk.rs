@@ -1,0 +1,269 @@
+//! The tree of a shell text to a class: the maximum over every command that would run, and over every redirection,
+//! assignment and substitution on the way.
+
+use std::cell::RefCell;
+
+use super::args::{self, Arg};
+use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::vars::Vars;
+use super::vet::Finding;
+use super::{paths, pipeline};
+use crate::shell::{self, Command, Compound, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
+use crate::{CommandClass, Part, ReasonCode, Shell};
+
+/// Longer text is not read.
+const MAX_TEXT: usize = 1 << 20;
+
+pub(crate) fn opaque(why: &'static str, capped: bool) -> Finding {
+    let code = if capped { ReasonCode::TooLong } else { ReasonCode::Opaque };
+    Finding::new(CommandClass::Write, code, why)
+}
+
+impl Judge<'_> {
+    /// A text on its own.
+    pub fn text_part(&self, text: &str, around: Option<&Vars>, level: usize, feed: &Feed) -> Part {
+        let shown = if self.explain { text.to_owned() } else { String::new() };
+        let mut whole = part(shown);
+        if text.len() > MAX_TEXT || level > MAX_LEVELS {
+            whole.raise(opaque("longer or deeper than the classifier reads", true));
+            return whole;
+        }
+        let script = shell::parse_at(text, level);
+        if let Some(why) = script.opaque {
+            whole.raise(opaque(why, script.capped));
+        }
+        let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
+        let vars = Vars::collect(&script.commands, around, &free);
+        let functions = RefCell::new(Vec::new());
+        let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
+        let walk = Walk { judge: self, script: &script };
+        walk.list(&script.commands, &scope, true, &mut whole);
+        if whole.class == CommandClass::Read && whole.reason.is_empty() {
+            (whole.code, whole.reason) = match whole.parts.as_slice() {
+                [] if script.commands.is_empty() => (ReasonCode::Empty, "nothing to run".into()),
+                _ => (ReasonCode::Parts, "only reads".into()),
+            };
+        }
+        whole
+    }
+}
+
+pub(crate) struct Walk<'j, 'p> {
+    pub judge: &'j Judge<'p>,
+    pub script: &'j Script,
+}
+
+impl Walk<'_, '_> {
+    /// `certain`: every command of the list runs in this very shell, one after the other.
+    pub fn list(&self, commands: &[Command], scope: &Scope<'_>, certain: bool, into: &mut Part) {
+        for command in commands {
+            if !self.judge.spend() {
+                into.raise(opaque("more commands than the classifier reads", true));
+                return;
+            }
+            self.command(command, scope, certain, into);
+        }
+    }
+
+    pub fn command(&self, command: &Command, scope: &Scope<'_>, certain: bool, into: &mut Part) {
+        match command {
+            Command::Simple(simple) => {
+                let child = self.simple(simple, scope);
+                into.add(child, self.judge.explain);
+            }
+            Command::Pipeline(stages) => pipeline::judge(self, stages, scope, into),
+            Command::Compound(compound) => self.compound(compound, scope, certain, into),
+            Command::Function { name, body } => {
+                self.list(body, scope, false, into);
+                // Only a definition that certainly happened lets a call of that name be a call of the body.
+                if certain {
+                    scope.functions.borrow_mut().push(name.clone());
+                }
+                if self.judge.knowledge.program(name).is_some() {
+                    into.raise(opaque("a function that takes the name of a program", false));
+                }
+            }
+        }
+    }
+
+    fn compound(&self, compound: &Compound, scope: &Scope<'_>, certain: bool, into: &mut Part) {
+        for word in &compound.words {
+            self.substitutions(word, scope, into);
+            if matches!(compound.kind, Kind::Test | Kind::Arith) {
+                into.raise_option(subscript(word));
+            }
+        }
+        let mut scope = scope.clone();
+        self.redirections(&compound.redirs, &mut scope, into);
+        let certain = certain && matches!(compound.kind, Kind::Brace);
+        if compound.kind == Kind::Subshell {
+            let functions = RefCell::new(scope.functions.borrow().clone());
+            let inner = Scope { functions: &functions, ..scope };
+            self.list(&compound.body, &inner, false, into);
+        } else {
+            self.list(&compound.body, &scope, certain, into);
+        }
+    }
+
+    /// One simple command with everything around it.
+    pub fn simple(&self, simple: &Simple, scope: &Scope<'_>) -> Part {
+        let mut words = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            args::expand(word, scope.vars, &mut words);
+        }
+        let mut out = part(self.judge.text(&words));
+        let mut scope = scope.clone();
+        let mut inner = part(String::new());
+        for assign in &simple.assigns {
+            self.substitutions(&assign.value, &scope, &mut inner);
+            for item in &assign.items {
+                self.substitutions(item, &scope, &mut inner);
+            }
+            let value = args::single(&assign.value, scope.vars);
+            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope) {
+                out.raise(found);
+            }
+            out.raise_option(subscript(&assign.value));
+        }
+        for word in &simple.words {
+            self.substitutions(word, &scope, &mut inner);
+        }
+        let substituted = inner.class;
+        self.redirections(&simple.redirs, &mut scope, &mut inner);
+        if self.judge.settings.shell == Shell::Strict && simple.words.iter().any(is_expanded) {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "an expansion, in strict mode"));
+        }
+        if let Some(first) = simple.words.first() {
+            if words.is_empty() {
+                words.push(args::single(first, scope.vars));
+            }
+            let program = self.judge.command(&words, &scope);
+            merge(&mut out, program, self.judge.explain);
+            if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
+                out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+            }
+        }
+        if inner.class > CommandClass::Read || self.judge.explain {
+            let raises = inner.class > out.class;
+            if raises {
+                out.class = inner.class;
+                out.code = if inner.parts.is_empty() { inner.code } else { ReasonCode::Parts };
+                out.reason = inner.reason;
+                out.entry = inner.entry;
+            }
+            if raises || self.judge.explain {
+                out.parts.extend(inner.parts);
+            }
+        }
+        if out.reason.is_empty() {
+            out.reason = "only reads".into();
+        }
+        out
+    }
+
+    /// What runs while this word is expanded.
+    pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
+        for piece in &word.pieces {
+            if let Piece::Command { body, .. } | Piece::Process { body } = piece {
+                let functions = RefCell::new(scope.functions.borrow().clone());
+                let inner = Scope { functions: &functions, ..scope.clone() };
+                self.list(body, &inner, false, into);
+                if self.judge.settings.shell == Shell::Strict {
+                    into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a substitution, in strict mode"));
+                }
+            }
+        }
+    }
+
+    fn redirections(&self, redirs: &[Redir], scope: &mut Scope<'_>, into: &mut Part) {
+        for redir in redirs {
+            let outer = scope.clone();
+            self.substitutions(&redir.target, &outer, into);
+            let target = args::single(&redir.target, scope.vars);
+            match redir.kind {
+                RedirKind::Output => {
+                    self.judge.collect_path(">", &target.text);
+                    into.raise_option(paths::write(&target));
+                }
+                RedirKind::Duplicate if is_descriptor(&target) => {
+                    if target.text.starts_with('0') || scope.feed.fed {
+                        continue;
+                    }
+                }
+                RedirKind::Duplicate => {
+                    self.judge.collect_path(">", &target.text);
+                    into.raise_option(paths::write(&target));
+                    scope.feed = Feed { fed: true, ..Feed::default() };
+                }
+                RedirKind::Input => {
+                    self.judge.collect_path("<", &target.text);
+                    into.raise_option(paths::read(&target));
+                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. })) && into.class >= CommandClass::Network;
+                    scope.feed = Feed { fed: true, download, ..Feed::default() };
+                }
+                RedirKind::HereString => {
+                    let text = target.full().map(str::to_owned);
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                }
+                RedirKind::Heredoc(slot) => {
+                    let Some(body) = self.script.heredocs.get(slot) else {
+                        into.raise(opaque("a here-document without its body", false));
+                        continue;
+                    };
+                    self.substitutions(body, &outer, into);
+                    let body = args::single(body, scope.vars);
+                    let text = body.full().map(str::to_owned);
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                }
+            }
+        }
+    }
+}
+
+/// Takes over class and reason of the program, and shows its parts as this part's own.
+fn merge(out: &mut Part, program: Part, explain: bool) {
+    if program.class > out.class || (program.class == CommandClass::Read && out.class == CommandClass::Read) {
+        out.class = program.class;
+        out.code = program.code;
+        out.reason = program.reason;
+        out.entry = program.entry;
+        out.parts.extend(program.parts);
+    } else if explain {
+        out.parts.extend(program.parts);
+    }
+}
+
+fn is_descriptor(target: &Arg) -> bool {
+    target.full().is_some_and(|text| {
+        let digits = text.strip_suffix('-').unwrap_or(text);
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+fn is_expanded(word: &Word) -> bool {
+    word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
+}
+
+/// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
+fn subscript(word: &Word) -> Option<Finding> {
+    let text: String = word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
+    subscript_text(&text)
+}
+
+pub(crate) fn subscript_text(text: &str) -> Option<Finding> {
+    (text.contains('[') && (text.contains("$(") || text.contains('`') || text.contains("${")))
+        .then(|| opaque("text that runs when it is taken for a subscript", false))
+}
+
+/// `raise` for a finding that may not be there.
+pub(crate) trait RaiseOption {
+    fn raise_option(&mut self, finding: Option<Finding>);
+}
+
+impl RaiseOption for Part {
+    fn raise_option(&mut self, finding: Option<Finding>) {
+        if let Some(finding) = finding {
+            self.raise(finding);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Reads knowledge files into tables.
+
+use std::collections::HashMap;
+
+use super::entry::{At, Entry};
+use super::environment::Environment;
+use super::schema::{File, RawEntry, RawEnvironment};
+use super::{Example, Knowledge};
+
+/// A knowledge file that is not understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct KnowledgeError {
+    /// Name of the file.
+    pub file: String,
+    /// What is wrong, with the place.
+    pub what: String,
+}
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../knowledge/", $name)))),*]
+    };
+}
+
+/// The compiled-in files; a test holds that they are well formed.
+const FILES: &[(&str, &str)] = &files![
+    "files.toml",
+    "text.toml",
+    "git.toml",
+    "packages.toml",
+    "network.toml",
+    "system.toml",
+    "languages.toml",
+    "build.toml",
+    "containers.toml",
+    "cloud.toml",
+    "databases.toml",
+    "wrappers.toml",
+    "shells.toml",
+];
+
+const ENVIRONMENT: &str = include_str!("../../knowledge/environment.toml");
+
+/// A flawed file contributes nothing, so that its programs are unknown; the tests refuse to let one pass.
+pub(super) fn builtin() -> Knowledge {
+    let mut knowledge = Knowledge { environment: Environment::compile(&environment().unwrap_or_default()), ..Knowledge::default() };
+    for (name, text) in FILES {
+        let before = knowledge.entries.len();
+        if add(&mut knowledge, name, text).is_err() {
+            knowledge.entries.truncate(before);
+            knowledge.names.retain(|_, at| *at < before);
+            knowledge.versioned.retain(|_, at| *at < before);
+            knowledge.suffixed.retain(|(_, _, at)| *at < before);
+        }
+    }
+    knowledge
+}
+
+fn environment() -> Result<RawEnvironment, KnowledgeError> {
+    toml::from_str(ENVIRONMENT).map_err(|error| KnowledgeError { file: "environment.toml".into(), what: error.to_string() })
+}
+
+pub(super) fn with_files(files: &[(String, String)]) -> Result<Knowledge, KnowledgeError> {
+    let mut knowledge = builtin();
+    for (name, text) in files {
+        // The names of a user's files live as long as the process: there are few and they are read once.
+        let name: &'static str = Box::leak(name.clone().into_boxed_str());
+        add(&mut knowledge, name, text)?;
+    }
+    Ok(knowledge)
+}
+
+fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), KnowledgeError> {
+    let wrong = |what: String| KnowledgeError { file: file.to_owned(), what };
+    let raw: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let headers = headers(text);
+    let lines = |name: &str| At { file, line: headers.get(name).copied().unwrap_or(0) };
+    for (names, entry) in &raw {
+        let key = if headers.contains_key(names.as_str()) { names.clone() } else { format!("\"{names}\"") };
+        let compiled = Entry::compile(&key, entry, "", &lines).map_err(|flaw| wrong(flaw.to_string()))?;
+        let at = knowledge.entries.len();
+        knowledge.entries.push(compiled);
+        for name in names.split('|') {
+            knowledge.names.insert(name.into(), at);
+            if entry.versioned {
+                knowledge.versioned.insert(name.into(), at);
+            }
+            for suffix in entry.suffixes.split_whitespace() {
+                knowledge.suffixed.push((name.into(), suffix.into(), at));
+            }
+        }
+        examples(&mut knowledge.examples, file, entry);
+    }
+    Ok(())
+}
+
+fn examples(out: &mut Vec<Example>, file: &'static str, entry: &RawEntry) {
+    out.extend(entry.examples.iter().map(|(command, class)| Example { file, command: command.clone(), class: *class }));
+    for below in entry.sub.values() {
+        examples(out, file, below);
+    }
+}
+
+/// Header (`[a.sub.b]`, without brackets) to line.
+fn headers(text: &str) -> HashMap<&str, u32> {
+    let mut out = HashMap::new();
+    for (index, line) in text.lines().enumerate() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            out.insert(name, u32::try_from(index + 1).unwrap_or(u32::MAX));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_compiled_in_file_is_well_formed() {
+        environment().unwrap();
+        let mut knowledge = Knowledge::default();
+        for (name, text) in FILES {
+            let before = knowledge.names.len();
+            add(&mut knowledge, name, text).unwrap();
+            let raw: File = toml::from_str(text).unwrap();
+            let names: usize = raw.keys().map(|names| names.split('|').count()).sum();
+            assert_eq!(knowledge.names.len() - before, names, "{name} repeats a name of another file or its own");
+        }
+        assert!(knowledge.entries.iter().all(|entry| entry.at.line > 0));
+    }
+
+    #[test]
+    fn unknown_keys_are_errors() {
+        let files = [("mine.toml".to_owned(), "[foo]\nclas = \"read\"\n".to_owned())];
+        assert!(with_files(&files).unwrap_err().what.contains("clas"));
+    }
+}

@@ -1,0 +1,89 @@
+//! What a knowledge file may say, as serde sees it. `docs/knowledge.md` explains each key.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::CommandClass;
+
+/// A file: program names (`a|b|c`) to entries.
+pub(super) type File = BTreeMap<String, RawEntry>;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawEntry {
+    pub class: Option<CommandClass>,
+    /// Class without operand or subcommand.
+    pub bare: Option<CommandClass>,
+    /// `-abc` flags, `-o=` value, `-o=?` value only when attached, `--long`, `-#` digits.
+    pub options: String,
+    /// Options that every subcommand below takes too.
+    pub common: String,
+    /// Options that raise.
+    pub write: String,
+    pub network: String,
+    pub install: String,
+    pub destructive: String,
+    /// The value is a file that is written.
+    pub sink: String,
+    /// The value is a file that is read.
+    pub file: String,
+    /// The value is text, never a path.
+    pub data: String,
+    /// The value is a command line.
+    pub run: String,
+    /// Everything up to `;` or `+` is a command.
+    pub exec: String,
+    /// The option ends everything: information is printed and nothing else happens.
+    pub info: String,
+    /// Any option is taken.
+    pub lax: bool,
+    /// Long options begin with one dash and are not bundled.
+    pub dash: bool,
+    /// Options end at the first operand.
+    pub posix: bool,
+    /// No option and no operand can make it more than its class.
+    pub inert: bool,
+    /// Its output is whatever its input or its operands say.
+    pub free: bool,
+    /// `data`, `path`, `data path`: what the operands are, the last word holds for the rest.
+    pub operands: Option<String>,
+    /// More operands than these are `extra`.
+    pub max: Option<usize>,
+    pub extra: Option<CommandClass>,
+    /// Operands with these beginnings are harmless for `max`.
+    pub except: String,
+    /// Which operands are written: `all`, `last`, `first`.
+    pub writes: Option<String>,
+    /// `argv`, `text`, `dashes` (after `--`).
+    pub payload: Option<String>,
+    /// Operands before the payload.
+    pub skip: usize,
+    /// `NAME=value` operands before the payload.
+    pub assigns: bool,
+    /// A handler in code.
+    pub special: Option<String>,
+    /// `python3.11` is `python`.
+    pub versioned: bool,
+    /// Name endings that mean the same program.
+    pub suffixes: String,
+    /// Subcommand words by class; they take `common` options.
+    pub verbs: BTreeMap<CommandClass, String>,
+    pub sub: BTreeMap<String, RawEntry>,
+    /// `"command line" = "class"`, held by a test.
+    pub examples: BTreeMap<String, CommandClass>,
+}
+
+/// `environment.toml`: what variables mean to programs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RawEnvironment {
+    /// The value is a command line.
+    pub command: String,
+    /// The value makes programs load code or read other configuration.
+    pub load: String,
+    /// As `load`, for some programs only: variable pattern to programs.
+    pub load_for: BTreeMap<String, String>,
+    /// Exceptions from the patterns above.
+    pub harmless: String,
+}

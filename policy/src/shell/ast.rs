@@ -1,0 +1,135 @@
+//! The tree that the parser builds: small, lossy where nothing would run, exact where something would.
+
+/// A parsed text.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub commands: Vec<Command>,
+    /// Bodies of here-documents, by the number in [`RedirKind::Heredoc`].
+    pub heredocs: Vec<Word>,
+    /// Why the text is not fully understood.
+    pub opaque: Option<&'static str>,
+    /// A cap was met.
+    pub capped: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Command {
+    Simple(Simple),
+    /// Two or more commands joined by `|`.
+    Pipeline(Vec<Command>),
+    Compound(Compound),
+    Function { name: String, body: Vec<Command> },
+}
+
+/// Assignments, words and redirections.
+#[derive(Debug, Default)]
+pub(crate) struct Simple {
+    pub assigns: Vec<Assign>,
+    pub words: Vec<Word>,
+    pub redirs: Vec<Redir>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Assign {
+    pub name: String,
+    pub value: Word,
+    /// Items of `name=(…)`.
+    pub items: Vec<Word>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Subshell,
+    Brace,
+    If,
+    Loop,
+    For,
+    Case,
+    Test,
+    Arith,
+    Background,
+}
+
+/// Anything with a body.
+#[derive(Debug)]
+pub(crate) struct Compound {
+    pub kind: Kind,
+    /// The variable of `for` and `select`.
+    pub variable: Option<String>,
+    /// Words that are expanded on the way: the list of `for`, the subject and patterns of `case`, the terms of `[[`.
+    pub words: Vec<Word>,
+    pub body: Vec<Command>,
+    pub redirs: Vec<Redir>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RedirKind {
+    /// `<`
+    Input,
+    /// `>`, `>>`, `>|`, `&>`, `&>>`, `<>`
+    Output,
+    /// `<&`, `>&` to a word
+    Duplicate,
+    /// `<<`; the number of the body in [`Script::heredocs`]
+    Heredoc(usize),
+    /// `<<<`; the target is the text
+    HereString,
+}
+
+#[derive(Debug)]
+pub(crate) struct Redir {
+    pub kind: RedirKind,
+    pub target: Word,
+}
+
+/// One word, in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Word {
+    pub pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// Text as it will be after quote removal.
+    Text { text: String, quoted: bool },
+    /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere.
+    Variable { name: String, quoted: bool, risky: bool },
+    /// `$(…)`, backticks.
+    Command { body: Vec<Command>, quoted: bool },
+    /// `<(…)`, `>(…)`.
+    Process { body: Vec<Command> },
+    /// `$((…))`: a number.
+    Number,
+}
+
+impl Word {
+    /// The text of a word of which every piece is known.
+    pub fn literal(&self) -> Option<String> {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text { text, .. } => out.push_str(text),
+                _ => return None,
+            }
+        }
+        Some(out)
+    }
+
+    /// Unquoted text, and nothing else.
+    pub fn bare(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text { text, quoted: false }] => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn push_text(&mut self, addition: &str, is_quoted: bool) {
+        if let Some(Piece::Text { text, quoted }) = self.pieces.last_mut()
+            && *quoted == is_quoted
+        {
+            text.push_str(addition);
+            return;
+        }
+        self.pieces.push(Piece::Text { text: addition.to_owned(), quoted: is_quoted });
+    }
+}

@@ -1,0 +1,322 @@
+//! Everything that begins with `$`, and backticks.
+
+use super::ast::{Command, Piece, Word};
+use super::parser::{Parser, Stop};
+
+const fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+impl Parser<'_> {
+    /// A list up to its `)`. Here-documents that begin inside must also end inside.
+    pub(super) fn nested_list(&mut self) -> Vec<Command> {
+        let outer = std::mem::take(&mut self.pending);
+        let body = self.list(Stop::Paren);
+        if !std::mem::replace(&mut self.pending, outer).is_empty() {
+            self.note("here-document across a substitution");
+        }
+        body
+    }
+
+    pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) {
+        match self.second() {
+            b'(' if self.third() == b'(' && self.is_arithmetic(1) => {
+                self.bump();
+                self.arithmetic_expansion(word);
+            }
+            b'(' => {
+                if !self.enter() {
+                    self.bump();
+                    word.push_text("$", true);
+                    self.bump();
+                    return;
+                }
+                self.bump();
+                self.bump();
+                let body = self.nested_list();
+                word.pieces.push(Piece::Command { body, quoted });
+                self.leave();
+            }
+            b'{' => self.parameter(word, quoted),
+            b'[' => {
+                self.bump();
+                self.bracket_arithmetic(word);
+            }
+            b'\'' if !quoted => {
+                self.bump();
+                self.ansi_quoted(word);
+            }
+            b'"' if !quoted => {
+                self.bump();
+                self.bump();
+                self.double_quoted(word, true);
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'_' => {
+                self.bump();
+                let mut name = String::new();
+                while is_name(self.peek()) {
+                    name.push(char::from(self.byte(self.pos)));
+                    self.pos += 1;
+                }
+                word.pieces.push(Piece::Variable { name, quoted, risky: false });
+            }
+            byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
+                self.bump();
+                self.peek();
+                self.bump();
+                let risky = matches!(byte, b'@' | b'*' | b'-') || byte.is_ascii_digit();
+                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky });
+            }
+            _ => {
+                self.bump();
+                word.push_text("$", true);
+            }
+        }
+    }
+
+    /// `$'…'`. A quote behind a backslash ends the string in some shells and not in others: opaque.
+    fn ansi_quoted(&mut self, word: &mut Word) {
+        self.peek();
+        self.pos += 1;
+        let start = self.pos;
+        let bytes = self.src.as_bytes();
+        while self.pos < self.end && bytes[self.pos] != b'\'' {
+            if bytes[self.pos] == b'\\' {
+                if self.byte(self.pos + 1) == b'\'' {
+                    self.note("a quote inside $'…'");
+                }
+                self.pos += 1;
+            }
+            self.pos += 1;
+        }
+        self.pos = self.pos.min(self.end);
+        let src = self.src;
+        // A backslash may have stepped into a character of several bytes; then the end is inside it.
+        let mut stop = self.pos;
+        while !src.is_char_boundary(stop) {
+            stop += 1;
+        }
+        self.pos = stop;
+        if self.at_end() {
+            self.note("quote without its end");
+        }
+        match ansi_text(&src[start..stop.min(self.end)]) {
+            Some(text) => word.push_text(&text, true),
+            None => {
+                self.note("an escape in $'…' that is not text");
+                word.push_text("\u{fffd}", true);
+            }
+        }
+        self.pos = (self.pos + 1).min(self.end);
+    }
+
+    /// `${…}`.
+    fn parameter(&mut self, word: &mut Word, quoted: bool) {
+        if !self.enter() {
+            self.bump();
+            self.bump();
+            word.push_text("${", true);
+            return;
+        }
+        self.bump();
+        self.bump();
+        if matches!(self.peek(), b' ' | b'\t' | b'\n' | b'|') {
+            self.note("a command in ${ …; }");
+            self.bump();
+            let body = self.list(Stop::Word(&["}"]));
+            self.keyword_end("}");
+            word.pieces.push(Piece::Command { body, quoted });
+        } else {
+            self.parameter_body(word, quoted);
+        }
+        self.leave();
+    }
+
+    fn parameter_body(&mut self, word: &mut Word, quoted: bool) {
+        let mut risky = false;
+        if self.peek() == b'!' && self.second() != b'}' {
+            risky = true;
+            self.bump();
+        } else if self.peek() == b'#' && (is_name(self.second()) || matches!(self.second(), b'@' | b'*')) {
+            self.bump();
+        }
+        let mut name = String::new();
+        while is_name(self.peek()) {
+            name.push(char::from(self.byte(self.pos)));
+            self.pos += 1;
+        }
+        if name.is_empty() && matches!(self.peek(), b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
+            name.push(char::from(self.byte(self.pos)));
+            self.bump();
+        }
+        if name.is_empty() {
+            self.note("an expansion that is not understood");
+        }
+        risky |= matches!(name.as_bytes(), [b'@' | b'*' | b'-'] | [b'0'..=b'9']);
+        if self.peek() == b'@' && self.second() == b'P' {
+            self.note("${…@P} runs what the value holds");
+        }
+        let at = word.pieces.len();
+        word.pieces.push(Piece::Variable { name, quoted, risky });
+        let mut operand = Word::default();
+        self.parameter_operand(&mut operand, quoted);
+        risky |= operand_is_risky(&operand);
+        if let Piece::Variable { risky: slot, .. } = &mut word.pieces[at] {
+            *slot = risky;
+        }
+        // What would run inside the operand is judged as part of this word.
+        word.pieces.extend(operand.pieces.into_iter().filter(|piece| matches!(piece, Piece::Command { .. } | Piece::Process { .. })));
+    }
+
+    fn parameter_operand(&mut self, operand: &mut Word, quoted: bool) {
+        loop {
+            let byte = self.peek();
+            if self.at_end() {
+                self.note("${ without its end");
+                return;
+            }
+            match byte {
+                b'}' => {
+                    self.pos += 1;
+                    return;
+                }
+                b'\\' => {
+                    self.pos += 1;
+                    let length = self.src[self.pos..self.end].chars().next().map_or(0, char::len_utf8);
+                    operand.push_text(&self.src[self.pos..self.pos + length], true);
+                    self.pos += length;
+                }
+                b'\'' if !quoted => {
+                    let rest = &self.src.as_bytes()[self.pos + 1..self.end];
+                    let length = rest.iter().position(|&byte| byte == b'\'').unwrap_or(rest.len());
+                    operand.push_text(&self.src[self.pos + 1..self.pos + 1 + length], true);
+                    self.pos = (self.pos + length + 2).min(self.end);
+                }
+                b'\'' => {
+                    // Inside double quotes shells disagree about it.
+                    self.note("a single quote in \"${…}\"");
+                    self.pos += 1;
+                }
+                b'"' => {
+                    self.pos += 1;
+                    self.double_quoted(operand, true);
+                }
+                b'$' => self.dollar(operand, quoted),
+                b'`' => self.backticks(operand, quoted),
+                b'<' | b'>' if self.second() == b'(' => {
+                    self.note("a process in ${…}");
+                    self.pos += 1;
+                }
+                _ => {
+                    let length = self.src[self.pos..self.end].chars().next().map_or(1, char::len_utf8);
+                    operand.push_text(&self.src[self.pos..self.pos + length], false);
+                    self.pos += length;
+                }
+            }
+        }
+    }
+
+    /// `` `…` ``: the text up to the next backtick without a backslash, unescaped, then read like a text of its own.
+    pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool) {
+        self.bump();
+        let bytes = self.src.as_bytes();
+        let mut text = Vec::new();
+        while self.pos < self.end && bytes[self.pos] != b'`' {
+            if bytes[self.pos] == b'\\' && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"')) {
+                self.pos += 1;
+            }
+            text.push(bytes[self.pos]);
+            self.pos += 1;
+        }
+        if self.at_end() {
+            self.note("backtick without its end");
+        }
+        self.pos = (self.pos + 1).min(self.end);
+        if !self.enter() {
+            word.push_text("`", true);
+            return;
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let mut inner = Parser::new(&text, self.depth);
+        inner.nodes = self.nodes;
+        inner.heredocs = std::mem::take(&mut self.heredocs);
+        let body = inner.list(Stop::End);
+        if !inner.pending.is_empty() {
+            inner.note("here-document across a substitution");
+        }
+        self.nodes = inner.nodes;
+        self.capped |= inner.capped;
+        self.opaque = self.opaque.or(inner.opaque);
+        self.heredocs = inner.heredocs;
+        word.pieces.push(Piece::Command { body, quoted });
+        self.leave();
+    }
+}
+
+/// The operand of `${name…}` can make the value begin with a dash, or holds what is only known when it runs.
+fn operand_is_risky(operand: &Word) -> bool {
+    operand.pieces.iter().any(|piece| match piece {
+        Piece::Text { text, .. } => {
+            let text = text.trim_start_matches([':', '+', '=', '?', '/', '#', '%', '^', ',']);
+            text.starts_with('-') && text.len() > 1 && (text[1..].starts_with('-') || !operand.pieces.is_empty() && text[1..].contains("-"))
+                || text.contains(" -")
+                || text.contains("/-")
+        }
+        Piece::Number => false,
+        Piece::Variable { .. } | Piece::Command { .. } | Piece::Process { .. } => true,
+    })
+}
+
+/// The text of `$'…'`.
+fn ansi_text(raw: &str) -> Option<String> {
+    let mut out = String::with_capacity(raw.len());
+    let mut chars = raw.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let code = |chars: &mut std::iter::Peekable<std::str::Chars<'_>>, radix: u32, most: usize, first: u32| {
+            let mut value = first;
+            let mut taken = 0;
+            while taken < most
+                && let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix))
+            {
+                value = value * radix + digit;
+                taken += 1;
+                chars.next();
+            }
+            value
+        };
+        match chars.next()? {
+            'a' => out.push('\x07'),
+            'b' => out.push('\x08'),
+            'e' | 'E' => out.push('\x1b'),
+            'f' => out.push('\x0c'),
+            'n' => out.push('\n'),
+            'r' => out.push('\r'),
+            't' => out.push('\t'),
+            'v' => out.push('\x0b'),
+            c @ ('\\' | '\'' | '"' | '?') => out.push(c),
+            'x' => push_code(&mut out, code(&mut chars, 16, 2, 0))?,
+            'u' => push_code(&mut out, code(&mut chars, 16, 4, 0))?,
+            'U' => push_code(&mut out, code(&mut chars, 16, 8, 0))?,
+            c @ '0'..='7' => push_code(&mut out, code(&mut chars, 8, 2, c.to_digit(8)?))?,
+            'c' => return None,
+            c => {
+                out.push('\\');
+                out.push(c);
+            }
+        }
+    }
+    Some(out)
+}
+
+/// A NUL would end the string, a byte above ASCII is half a character: neither is text that can be judged.
+fn push_code(out: &mut String, value: u32) -> Option<()> {
+    if value == 0 || (0x80..=0xff).contains(&value) {
+        return None;
+    }
+    out.push(char::from_u32(value)?);
+    Some(())
+}

@@ -1,0 +1,112 @@
+//! The order of judgement: a straight list of steps, the first that decides is the recorded reason.
+//!
+//! Invariant: classes are only raised, a block of the matrix is lifted by nothing, and a person is asked only where no
+//! earlier step decided. Refuses to ask where nobody is there: such a call is denied at once.
+
+use super::session::Session;
+use super::{facts, forbidden};
+use crate::config::{Origin, RiskLevel};
+use stayexec_policy::{Assessment, CommandClass, GateDecision};
+use stayexec_protocol::{Decision, Event, Reason};
+
+/// What was decided, before anybody is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// Allow, deny, or hold for a person.
+    pub decision: Decision,
+    /// The class.
+    pub class: CommandClass,
+    /// The step that decided.
+    pub reason: Reason,
+    /// For people: the deciding entry, or why it is refused.
+    pub note: String,
+    /// Nothing but the start itself went into it.
+    pub repeatable: bool,
+}
+
+/// Judges one event by the steps of the order.
+pub fn judge(session: &mut Session, event: &Event) -> Judgement {
+    let launched = session.launch.covers(event);
+    let (assessment, steady) = facts::assess(session, event);
+    let class = raised(session, event, assessment.class);
+    let standing = |decision, reason, note: String| Judgement { decision, class, reason, note, repeatable: steady };
+    let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
+    let judgement = if let Some(why) = forbidden::check(session, event) {
+        standing(Decision::Deny, Reason::Forbidden, why)
+    } else if launched {
+        once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
+    } else {
+        match session.policy.gate_decision(class) {
+            GateDecision::Block => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
+            GateDecision::Allow => standing(Decision::Allow, Reason::Matrix, entry(&assessment)),
+            GateDecision::Prompt => prompt(session, event, standing(Decision::Hold, Reason::Matrix, entry(&assessment))),
+        }
+    };
+    observed(session, judgement)
+}
+
+/// Who answers a prompt.
+fn prompt(session: &Session, event: &Event, judgement: Judgement) -> Judgement {
+    if session.frozen.gate_off {
+        return Judgement { decision: Decision::Allow, reason: Reason::GateOff, note: "prompts are switched off".into(), ..judgement };
+    }
+    match session.frozen.origin {
+        Origin::Unattended => {
+            let note = format!("{} needs an approval, and this run has nobody to ask", judgement.class);
+            Judgement { decision: Decision::Deny, reason: Reason::Unattended, note, ..judgement }
+        }
+        Origin::Background if !flagged(session, event) => Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement },
+        Origin::Background | Origin::Interactive => Judgement { decision: Decision::Hold, repeatable: false, ..judgement },
+    }
+}
+
+/// A run that only observes lets everything through, and says what it would have done.
+fn observed(session: &Session, judgement: Judgement) -> Judgement {
+    if !session.frozen.observe || judgement.decision == Decision::Allow {
+        return judgement;
+    }
+    let would = if judgement.decision == Decision::Hold { "would be asked" } else { "would be denied" };
+    let note = format!("{would} ({}): {}", judgement.reason, judgement.note);
+    Judgement { decision: Decision::Allow, reason: Reason::Observed, note, ..judgement }
+}
+
+fn blocked(session: &Session, class: CommandClass) -> String {
+    format!("the {} tier refuses {class} commands", session.policy.autonomy())
+}
+
+fn entry(assessment: &Assessment) -> String {
+    match &assessment.entry {
+        Some(entry) => format!("{} ({entry})", assessment.reason),
+        None => assessment.reason.clone(),
+    }
+}
+
+/// The class after `[program.X] risk_level`.
+fn raised(session: &Session, event: &Event, class: CommandClass) -> CommandClass {
+    let level = programs(session, event).filter_map(|program| program.risk_level).max();
+    let least = match level {
+        None => CommandClass::Read,
+        Some(RiskLevel::Medium) => CommandClass::Write,
+        Some(RiskLevel::High) => CommandClass::Destructive,
+    };
+    class.max(least)
+}
+
+fn flagged(session: &Session, event: &Event) -> bool {
+    programs(session, event).any(|program| program.require_approval_for_medium_risk)
+}
+
+/// The entries for this start: by the name of the file, of its script and of what it is called. All of them only raise.
+fn programs<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a crate::config::Program> {
+    let name = |path: &'a [u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let names = [Some(&event.executable.path), event.script.as_ref().map(|script| &script.path), event.argv.first()];
+    let interpreted = event.argv.get(1).filter(|word| word.contains(&b'/'));
+    names.into_iter().chain([interpreted]).flatten().filter_map(move |path| {
+        let name = std::str::from_utf8(name(path)).ok()?;
+        session.frozen.programs.get(name)
+    })
+}
+
+#[cfg(test)]
+#[path = "judgement_tests.rs"]
+mod tests;

@@ -1,0 +1,131 @@
+//! From the kernel's exec to the question what it loaded.
+//!
+//! Invariant: an image at its exec stop is read, and judged, repeated from a judgement given before, or ended. An exec
+//! that failed is let go with its errno; one exception: where the kernel could not load a text that nobody has judged,
+//! its caller must not take ENOEXEC for leave to interpret it.
+
+use super::gate::{Gate, State, Subject};
+use super::{capture, ending, repeat};
+use crate::sys::arch::Registers;
+use crate::sys::ptrace::{self, Change};
+use stayexec_protocol::{Message, Reason};
+
+impl Gate {
+    /// Looks at every process that may have changed.
+    pub(super) fn look_at_moving(&mut self) {
+        for number in std::mem::take(&mut self.moving) {
+            if self.look_at(number) {
+                self.start_moving(number);
+            }
+        }
+    }
+
+    /// Whether the call is still moving.
+    fn look_at(&mut self, number: u64) -> bool {
+        let Some(call) = self.calls.get_mut(&number) else { return false };
+        let (tid, group) = (call.notification.tid, call.group);
+        match &mut call.state {
+            State::Loading => match wait_either(tid, group) {
+                Change::None => true,
+                change => {
+                    let still = self.load(number, tid, group, change);
+                    self.attach_next(group);
+                    still
+                }
+            },
+            State::Ending(ending) => loop {
+                match ptrace::wait(ending.pid()) {
+                    Change::None => return true,
+                    change => {
+                        if ending.advance(change) == ending::Progress::Over {
+                            self.calls.remove(&number);
+                            return false;
+                        }
+                    }
+                }
+            },
+            // A judged image moves only to die.
+            State::Judging(Subject::Image(image)) => match ptrace::wait(image.event.process.pid as i32) {
+                Change::None => true,
+                Change::Ended(_) | Change::Gone => {
+                    self.calls.remove(&number);
+                    false
+                }
+                _ => true,
+            },
+            _ => false,
+        }
+    }
+
+    fn load(&mut self, number: u64, tid: i32, group: i32, change: Change) -> bool {
+        match change {
+            Change::Loaded => return self.loaded(number, group),
+            Change::Ended(_) | Change::Gone | Change::None => {}
+            Change::Signal(signal) => self.leave_failed(number, tid, signal),
+            Change::Interrupted | Change::GroupStop(_) | Change::Syscall => self.leave_failed(number, tid, 0),
+        }
+        self.calls.remove(&number);
+        false
+    }
+
+    /// Detaches from a thread whose exec has failed.
+    fn leave_failed(&self, number: u64, tid: i32, signal: i32) {
+        let judged = self.calls.get(&number).is_some_and(|c| c.text_allowed);
+        if let Ok(registers) = Registers::read(tid)
+            && registers.result() == -i64::from(libc::ENOEXEC)
+            && !judged
+        {
+            let _ = registers.with_result(-i64::from(libc::EPERM)).write(tid);
+        }
+        let _ = ptrace::detach(tid, signal);
+    }
+
+    fn loaded(&mut self, number: u64, pid: i32) -> bool {
+        let tid = self.calls.get(&number).map_or(0, |c| c.notification.tid);
+        let launch = self.is_launch(tid);
+        self.launched |= launch;
+        let mut image = match capture::image(&self.procfs, &self.view, pid, number, launch) {
+            Ok(image) => image,
+            Err(e) => return self.end_unread(number, pid, &format!("it cannot be read: {e}")),
+        };
+        let digest = repeat::digest(&self.key, &image.event);
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.digest = digest;
+        }
+        let likeness = repeat::likeness(&digest, &image.event);
+        let repeated = self.repeats.get(&likeness, number);
+        if repeated.is_none() {
+            image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
+            self.link.send(&Message::Judge(image.event.clone()));
+        }
+        self.set(number, State::Judging(Subject::Image(Box::new(image))));
+        if let Some(verdict) = repeated {
+            self.settle(number, &verdict, true);
+        }
+        self.calls.contains_key(&number)
+    }
+
+    /// Ends an image that could not be read.
+    fn end_unread(&mut self, number: u64, pid: i32, note: &str) -> bool {
+        self.record_refusal(number, Reason::Unreadable, note);
+        let ending = match Registers::read(pid) {
+            Ok(registers) => ending::Ending::begin(pid, registers, format!("stayexec: denied: {note}\n").as_bytes()),
+            // Not even its registers: it is dying already.
+            Err(_) => {
+                let _ = crate::sys::process::kill(pid, libc::SIGKILL);
+                self.calls.remove(&number);
+                return false;
+            }
+        };
+        self.set(number, State::Ending(ending));
+        true
+    }
+}
+
+/// The exec of a thread that is not the leader is reported by its leader, whose id it has taken.
+fn wait_either(tid: i32, group: i32) -> Change {
+    match ptrace::wait(tid) {
+        Change::Gone if group != tid => ptrace::wait(group),
+        change => change,
+    }
+}

@@ -1,0 +1,126 @@
+//! Facts about the loaded file on which the trust in its name rests.
+//!
+//! Invariant: each fact is looked up in the warden's own mount namespace and root, by the path that the kernel gives for
+//! the image; where a look fails the fact is false. Refuses to add the facts up.
+
+use crate::sys::path::{self, Status};
+use crate::sys::procfs::ProcessDir;
+use stayexec_protocol::{Executable, FileId};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The warden's own view of the files, as it was when the run began.
+#[derive(Debug)]
+pub struct View {
+    root: OwnedFd,
+    /// Identity of the root directory.
+    root_id: (u64, u64),
+    /// Mount namespace of the launched program: device and inode of its /proc entry.
+    namespace: (u64, u64),
+    /// Start of the run by the clock of file systems, nanoseconds since the epoch.
+    started: i64,
+}
+
+/// Below a process's folder in /proc.
+const PRELOAD: &str = "root/etc/ld.so.preload";
+
+impl View {
+    /// Takes the view, with `launched` as the process whose mount namespace counts as the run's.
+    ///
+    /// # Errors
+    /// Whatever open(2) and statx(2) say.
+    pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
+        let root: OwnedFd = std::fs::File::open("/")?.into();
+        let id = path::status(&root)?.id;
+        let namespace = launched.follow_status("ns/mnt")?.id;
+        Ok(Self { root, root_id: (id.dev, id.ino), namespace: (namespace.dev, namespace.ino), started })
+    }
+
+    /// Facts about the image of `process`, whose first instruction is at `ip`.
+    ///
+    /// # Errors
+    /// Where the image's file, or the region of its first instruction, cannot be seen.
+    pub fn executable(&self, process: &ProcessDir, ip: u64) -> io::Result<Executable> {
+        let status = process.follow_status("exe")?;
+        let path = process.link_text("exe")?;
+        let here = self.is_here(process);
+        let linker_trusted = match process.region(ip)? {
+            None => return Err(io::ErrorKind::InvalidData.into()),
+            Some(region) if (region.dev, region.ino) == (status.id.dev, status.id.ino) => true,
+            Some(region) => here && self.is_untouched(&region.path, (region.dev, region.ino)) && self.no_preload(process),
+        };
+        Ok(Executable {
+            root_owned: belongs_to_root(&status),
+            chain_root_owned: self.chain_belongs_to_root(&path),
+            unchanged: status.id.ctime < self.started,
+            same_view: here && self.leads_to(&path, &status.id),
+            linker_trusted,
+            path,
+            id: status.id,
+        })
+    }
+
+    /// The image has the run's mount namespace and the warden's root: its paths mean what ours mean.
+    fn is_here(&self, process: &ProcessDir) -> bool {
+        let same = |link: &str, id: (u64, u64)| process.follow_status(link).is_ok_and(|s| (s.id.dev, s.id.ino) == id);
+        same("root", self.root_id) && same("ns/mnt", self.namespace)
+    }
+
+    fn leads_to(&self, path: &[u8], id: &FileId) -> bool {
+        self.look(path).is_some_and(|s| s.id.dev == id.dev && s.id.ino == id.ino)
+    }
+
+    fn look(&self, path: &[u8]) -> Option<Status> {
+        path::status_at(self.root.as_fd(), path, true).ok()
+    }
+
+    fn is_untouched(&self, path: &[u8], id: (u64, u64)) -> bool {
+        self.look(path).is_some_and(|s| (s.id.dev, s.id.ino) == id && belongs_to_root(&s) && s.id.ctime < self.started)
+            && self.chain_belongs_to_root(path)
+    }
+
+    fn chain_belongs_to_root(&self, path: &[u8]) -> bool {
+        let folders = path.iter().enumerate().filter(|&(_, &b)| b == b'/').map(|(at, _)| if at == 0 { &path[..1] } else { &path[..at] });
+        path.starts_with(b"/") && folders.into_iter().all(|folder| self.look(folder).is_some_and(|s| belongs_to_root(&s)))
+    }
+
+    /// No library is forced into every program, or one that was there before the run.
+    fn no_preload(&self, process: &ProcessDir) -> bool {
+        match process.follow_status(PRELOAD) {
+            Err(e) => e.raw_os_error() == Some(libc::ENOENT),
+            Ok(status) => belongs_to_root(&status) && status.id.ctime < self.started,
+        }
+    }
+}
+
+/// Owned by root, and nobody else can write it.
+fn belongs_to_root(status: &Status) -> bool {
+    status.uid == 0 && status.mode & 0o022 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::procfs::Procfs;
+
+    #[test]
+    fn folders_that_others_can_write_break_the_chain() -> io::Result<()> {
+        let own = Procfs::open()?.process(std::process::id() as i32)?;
+        let view = View::take(&own, 0)?;
+        assert!(view.chain_belongs_to_root(b"/usr/bin/env"));
+        assert!(!view.chain_belongs_to_root(b"/tmp/env"));
+        assert!(!view.chain_belongs_to_root(b"/none/env"));
+        assert!(!view.chain_belongs_to_root(b"env"));
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_unchanged_since_the_beginning_of_time() -> io::Result<()> {
+        let own = Procfs::open()?.process(std::process::id() as i32)?;
+        let ip = PRELOAD.as_ptr() as u64;
+        let before = View::take(&own, 0)?.executable(&own, ip)?;
+        assert!(before.same_view && before.linker_trusted && !before.unchanged);
+        assert!(View::take(&own, i64::MAX)?.executable(&own, ip)?.unchanged);
+        Ok(())
+    }
+}
