@@ -79,20 +79,10 @@ fn a_tracer_that_ended_leaves_no_mark() -> Result<()> {
 #[test]
 fn the_tree_cannot_touch_the_judge() -> Result<()> {
     for scene in Scene::of_each_user()? {
-        let script =
-            "for p in /proc/[0-9]*; do case $(tr '\\0' ' ' <$p/cmdline 2>/dev/null) in *'bin/stayexec '*) echo ${p#/proc/};; esac; done";
-        let held = "import os, signal, sys\n\
-            import subprocess\n\
-            pids = [int(p) for p in subprocess.check_output(['bash', '-c', sys.argv[1]], text=True).split()]\n\
-            def attempt(what, deed):\n    \
-                try:\n        deed()\n        print('REACHED', what)\n    except OSError:\n        pass\n\
-            print('judges', len(pids))\n\
-            for pid in pids:\n    \
-                attempt(f'signal {pid}', lambda: os.kill(pid, signal.SIGSTOP))\n    \
-                attempt(f'memory {pid}', lambda: open(f'/proc/{pid}/mem', 'r+b').close())\n    \
-                attempt(f'descriptors {pid}', lambda: os.listdir(f'/proc/{pid}/fd'))\n";
-        scene.file("agent.py", held)?;
-        let outcome = scene.run().tier("full").origin("unattended").command(["/usr/bin/python3", "agent.py", script]).finish()?;
+        scene.file("agent.py", include_str!("../fixtures/reach.py"))?;
+        let binary = scene.binary();
+        let command = ["/usr/bin/python3".as_ref(), "agent.py".as_ref(), binary.as_os_str()];
+        let outcome = scene.run().tier("full").origin("unattended").command(command).finish()?;
         outcome.expect_code(0);
         assert!(outcome.number("judges") >= 2, "{}", outcome.told());
         assert!(!outcome.out().contains("REACHED"), "{}", outcome.told());
