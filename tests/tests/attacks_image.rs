@@ -80,8 +80,8 @@ fn a_tracer_that_ended_leaves_no_mark() -> Result<()> {
 fn the_tree_cannot_touch_the_judge() -> Result<()> {
     for scene in Scene::of_each_user()? {
         scene.file("agent.py", include_str!("../fixtures/reach.py"))?;
-        let binary = scene.binary();
-        let command = ["/usr/bin/python3".as_ref(), "agent.py".as_ref(), binary.as_os_str()];
+        let folder = scene.path("");
+        let command = ["/usr/bin/python3".as_ref(), "agent.py".as_ref(), folder.as_os_str()];
         let outcome = scene.run().tier("full").origin("unattended").command(command).finish()?;
         outcome.expect_code(0);
         assert!(outcome.number("judges") >= 2, "{}", outcome.told());
