@@ -152,6 +152,15 @@ impl Scene {
         Ok(path)
     }
 
+    /// Writes the user's configuration file, and returns its path.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn configure(&self, text: &str) -> Result<PathBuf> {
+        self.file("../config/stayexec/config.toml", text)?;
+        Ok(self.path("config/stayexec/config.toml"))
+    }
+
     /// Makes an executable file in the work folder.
     ///
     /// # Errors
@@ -243,7 +252,12 @@ impl Scene {
     /// # Errors
     /// It does not end in time.
     pub fn ungated<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Result<Outcome> {
-        Launch::new(self).words(command).finish()
+        self.ungated_launch(command).finish()
+    }
+
+    /// A command without any gate, not started yet.
+    pub fn ungated_launch<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Launch<'_> {
+        Launch::new(self).words(command)
     }
 
     /// Whether `stayexec verb --help` tells of `what`.
