@@ -170,7 +170,7 @@ impl<T: Wire> Wire for Option<T> {
 macro_rules! wire_struct {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $t:ty,)* }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $name { $($(#[$field_meta])* pub $field: $t,)* }
         impl $crate::Wire for $name {
             fn put(&self, out: &mut alloc::vec::Vec<u8>) {

@@ -95,20 +95,7 @@ pub struct ProcessDir(OwnedFd);
 impl ProcessDir {
     fn text(&self, name: &str) -> io::Result<Vec<u8>> {
         let fd = path::open_file(self.0.as_fd(), name.as_bytes(), INSIDE)?;
-        let mut bytes = vec![0; 4096];
-        let mut length = 0;
-        // std's read_to_end asks for a size first, which these files do not have.
-        loop {
-            match nix::unistd::read(&fd, &mut bytes[length..])? {
-                0 => break,
-                n => length += n,
-            }
-            if length == bytes.len() {
-                bytes.resize(length * 2, 0);
-            }
-        }
-        bytes.truncate(length);
-        Ok(bytes)
+        read_whole(&fd)
     }
 
     /// Name, parent and start time.
@@ -179,8 +166,70 @@ impl ProcessDir {
     /// # Errors
     /// ENOENT, ESRCH, EACCES.
     pub fn region(&self, address: u64) -> io::Result<Option<Region>> {
-        Ok(self.text("maps")?.split(|&b| b == b'\n').find_map(|line| parse_region(line, address)))
+        let maps = path::open_file(self.0.as_fd(), b"maps", INSIDE)?;
+        match query_region(&maps, address) {
+            Err(e) if e.raw_os_error() == Some(libc::ENOTTY) => {
+                Ok(read_whole(&maps)?.split(|&b| b == b'\n').find_map(|line| parse_region(line, address)))
+            }
+            Err(e) if e.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+            other => other.map(Some),
+        }
     }
+}
+
+/// Reads a file of /proc. std's read_to_end asks for a size first, which these files do not have.
+fn read_whole(fd: &OwnedFd) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4096];
+    let mut length = 0;
+    loop {
+        match nix::unistd::read(fd, &mut bytes[length..])? {
+            0 => break,
+            n => length += n,
+        }
+        if length == bytes.len() {
+            bytes.resize(length * 2, 0);
+        }
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// Asks an open `maps` for one region (PROCMAP_QUERY, 6.11).
+fn query_region(maps: &OwnedFd, address: u64) -> io::Result<Region> {
+    /// struct procmap_query (linux/fs.h).
+    #[repr(C)]
+    #[derive(Default)]
+    struct Query {
+        size: u64,
+        query_flags: u64,
+        query_addr: u64,
+        vma_start: u64,
+        vma_end: u64,
+        vma_flags: u64,
+        vma_page_size: u64,
+        vma_offset: u64,
+        inode: u64,
+        dev_major: u32,
+        dev_minor: u32,
+        vma_name_size: u32,
+        build_id_size: u32,
+        vma_name_addr: u64,
+        build_id_addr: u64,
+    }
+    const PROCMAP_QUERY: u64 = 0xC000_0000 | (size_of::<Query>() as u64) << 16 | (b'f' as u64) << 8 | 17;
+    let mut name = [0u8; libc::PATH_MAX as usize];
+    let mut query = Query {
+        size: size_of::<Query>() as u64,
+        query_addr: address,
+        vma_name_size: name.len() as u32,
+        vma_name_addr: name.as_mut_ptr() as u64,
+        ..Query::default()
+    };
+    // SAFETY: the request's number and `size` carry the structure's size; the name buffer is passed with its length.
+    checked(unsafe { libc::ioctl(maps.as_raw_fd(), PROCMAP_QUERY as _, &raw mut query) }.into())?;
+    let length = (query.vma_name_size as usize).saturating_sub(1);
+    let path = name.get(..length).unwrap_or_default().to_vec();
+    Ok(Region { dev: libc::makedev(query.dev_major, query.dev_minor), ino: query.inode, path })
 }
 
 fn parse_stat(text: &[u8]) -> Option<Stat> {

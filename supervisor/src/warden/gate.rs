@@ -8,7 +8,7 @@ use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
 use super::link::Link;
-use super::lookup::{Found, Request};
+use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
 use super::signals::{self, Signals};
@@ -93,6 +93,7 @@ pub(super) struct Gate {
     pub(super) key: [u8; 32],
     pub(super) listener: OwnedFd,
     pub(super) procfs: Arc<Procfs>,
+    pub(super) heads: Arc<Heads>,
     pub(super) view: View,
     pub(super) poller: Poller,
     pub(super) signals: Signals,

@@ -32,7 +32,7 @@ impl Gate {
         let Some(request) = self.request_of(&notification) else { return };
         let number = self.next_call;
         self.next_call += 1;
-        let looked = request.as_ref().map(|r| lookup::find(&self.procfs, r, true));
+        let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.heads, r, true));
         let state = State::Looking(Instant::now() + LOOK);
         self.calls.insert(number, Call { notification, request, group, text_allowed: false, digest: [0; 32], state });
         match looked {
@@ -56,8 +56,8 @@ impl Gate {
 
     fn look_longer(&mut self, number: u64) {
         let Some(request) = self.calls.get(&number).and_then(|c| c.request.clone()) else { return };
-        let procfs = Arc::clone(&self.procfs);
-        if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &request, false))).is_err() {
+        let (procfs, heads) = (Arc::clone(&self.procfs), Arc::clone(&self.heads));
+        if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &heads, &request, false))).is_err() {
             self.refuse(number, Reason::Unreadable, "too many files are being waited for");
         }
     }

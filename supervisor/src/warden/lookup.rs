@@ -5,13 +5,15 @@
 
 use crate::sys::path::{self, Lookup};
 use crate::sys::procfs::{ProcessDir, Procfs};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
 
 use sha2::{Digest, Sha256};
-use stayexec_protocol::Script;
+use stayexec_protocol::{FileId, Script};
 
 /// Longest text that is handed to the judgement, in bytes; a longer one is known by its digest alone.
 pub const TEXT_LIMIT: u64 = 1 << 20;
@@ -44,10 +46,32 @@ pub enum Found {
     Unsure,
 }
 
+/// Files whose heads were looked at and are a program's or a script's. A changed file has another identity.
+#[derive(Debug, Default)]
+pub struct Heads(Mutex<HashSet<FileId>>);
+
+/// Most heads that are remembered.
+const BOUND: usize = 4096;
+
+impl Heads {
+    fn knows(&self, id: &FileId) -> bool {
+        self.0.lock().is_ok_and(|seen| seen.contains(id))
+    }
+
+    fn keep(&self, id: FileId) {
+        if let Ok(mut seen) = self.0.lock() {
+            if seen.len() >= BOUND {
+                seen.clear();
+            }
+            seen.insert(id);
+        }
+    }
+}
+
 /// Looks for the file of a call. With `cached`, `None` says that a file system would have to be waited for.
-pub fn find(procfs: &Procfs, request: &Request, cached: bool) -> Option<Found> {
+pub fn find(procfs: &Procfs, heads: &Heads, request: &Request, cached: bool) -> Option<Found> {
     match locate(procfs, request, cached) {
-        Ok(fd) => Some(examine(procfs, &fd, &request.path)),
+        Ok(fd) => Some(examine(procfs, heads, &fd, &request.path)),
         Err(e) => match e.raw_os_error() {
             Some(libc::EAGAIN) if cached => None,
             Some(errno @ (libc::ENOENT | libc::ENOTDIR)) => Some(Found::Absent(errno)),
@@ -113,9 +137,12 @@ fn own_magic_link(path: &[u8]) -> Option<String> {
 }
 
 /// Tells from its head what the kernel would do with a file.
-fn examine(procfs: &Procfs, reference: &OwnedFd, path: &[u8]) -> Found {
+fn examine(procfs: &Procfs, heads: &Heads, reference: &OwnedFd, path: &[u8]) -> Found {
     let Ok(status) = path::status(reference) else { return Found::Unsure };
     if !status.is(libc::S_IFREG) {
+        return Found::Loadable;
+    }
+    if heads.knows(&status.id) {
         return Found::Loadable;
     }
     // Not readable: not a script that anybody could interpret either.
@@ -123,6 +150,7 @@ fn examine(procfs: &Procfs, reference: &OwnedFd, path: &[u8]) -> Found {
     let mut head = [0; HEAD];
     let Ok(n) = file.read_at(&mut head, 0) else { return Found::Unsure };
     if head[..n].starts_with(b"#!") || is_elf(&head[..n]) {
+        heads.keep(status.id);
         return Found::Loadable;
     }
     Found::Text(script(procfs, reference, path))
@@ -148,7 +176,7 @@ pub fn reopen(procfs: &Procfs, reference: &OwnedFd) -> io::Result<File> {
 pub fn script(procfs: &Procfs, reference: &OwnedFd, path: &[u8]) -> Script {
     let id = path::status(reference).map(|s| s.id);
     let unreadable = |id| Script { path: path.to_vec(), id, digest: [0; 32], text: None };
-    let Ok(id) = id else { return unreadable(stayexec_protocol::FileId { dev: 0, ino: 0, size: 0, ctime: 0 }) };
+    let Ok(id) = id else { return unreadable(FileId { dev: 0, ino: 0, size: 0, ctime: 0 }) };
     let Ok(mut file) = reopen(procfs, reference) else { return unreadable(id) };
     let mut hasher = Sha256::new();
     let mut text = Vec::new();
@@ -183,7 +211,7 @@ mod tests {
         std::fs::write(name("text"), "echo hi\n")?;
         std::fs::write(name("fake"), "\x7fELF\x02\x01\x01\nrm x\n".to_owned() + &" ".repeat(100))?;
         std::fs::write(name("script"), "#!/bin/sh\n")?;
-        let look = |n: &str| find(&procfs, &request(n), false);
+        let look = |n: &str| find(&procfs, &Heads::default(), &request(n), false);
         assert!(matches!(look(&name("none")), Some(Found::Absent(libc::ENOENT))));
         assert!(matches!(look(&name("text/x")), Some(Found::Absent(libc::ENOTDIR))));
         assert!(matches!(look(&name("script")), Some(Found::Loadable)));
@@ -199,8 +227,8 @@ mod tests {
     #[test]
     fn a_relative_path_starts_at_the_working_directory() -> io::Result<()> {
         let procfs = Procfs::open()?;
-        assert!(matches!(find(&procfs, &request("Cargo.toml"), false), Some(Found::Text(_))));
-        assert!(matches!(find(&procfs, &request("../supervisor/none"), false), Some(Found::Absent(libc::ENOENT))));
+        assert!(matches!(find(&procfs, &Heads::default(), &request("Cargo.toml"), false), Some(Found::Text(_))));
+        assert!(matches!(find(&procfs, &Heads::default(), &request("../supervisor/none"), false), Some(Found::Absent(libc::ENOENT))));
         Ok(())
     }
 }

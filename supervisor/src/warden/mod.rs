@@ -19,6 +19,7 @@ mod loading;
 mod lookup;
 mod plan;
 mod poller;
+mod probe;
 mod reaper;
 mod records;
 mod repeat;
@@ -31,6 +32,7 @@ mod upkeep;
 mod wake;
 
 pub use plan::{Plan, RunError};
+pub use probe::{Probe, probe};
 
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
@@ -78,6 +80,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         key,
         listener: launched.listener,
         procfs,
+        heads: Arc::default(),
         view,
         poller: poller::Poller::new().map_err(step("make a poller"))?,
         signals: signals::Signals::open().map_err(step("read signals"))?,

@@ -6,6 +6,8 @@
 use crate::sys::path::{self, Status};
 use crate::sys::procfs::ProcessDir;
 use stayexec_protocol::{Executable, FileId};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -19,7 +21,20 @@ pub struct View {
     namespace: (u64, u64),
     /// Start of the run by the clock of file systems, nanoseconds since the epoch.
     started: i64,
+    /// Places that were looked at before.
+    seen: RefCell<HashMap<(Vec<u8>, FileId), Place>>,
 }
+
+/// What the warden's own view says of a path at which a file was loaded. It holds for the whole run: the file is the same
+/// one, unchanged (its ctime is part of the key), and folders that belong to root alone only root could have changed.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    same_file: bool,
+    chain_root_owned: bool,
+}
+
+/// Most places that are remembered.
+const BOUND: usize = 4096;
 
 /// Below a process's folder in /proc.
 const PRELOAD: &str = "root/etc/ld.so.preload";
@@ -33,7 +48,7 @@ impl View {
         let root: OwnedFd = std::fs::File::open("/")?.into();
         let id = path::status(&root)?.id;
         let namespace = launched.follow_status("ns/mnt")?.id;
-        Ok(Self { root, root_id: (id.dev, id.ino), namespace: (namespace.dev, namespace.ino), started })
+        Ok(Self { root, root_id: (id.dev, id.ino), namespace: (namespace.dev, namespace.ino), started, seen: RefCell::default() })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`.
@@ -49,14 +64,26 @@ impl View {
             Some(region) if (region.dev, region.ino) == (status.id.dev, status.id.ino) => true,
             Some(region) => here && self.is_untouched(&region.path, (region.dev, region.ino)) && self.no_preload(process),
         };
+        let place = self.place(&path, &status.id);
         Ok(Executable {
             root_owned: belongs_to_root(&status),
-            chain_root_owned: self.chain_belongs_to_root(&path),
+            chain_root_owned: place.chain_root_owned,
             unchanged: status.id.ctime < self.started,
-            same_view: here && self.leads_to(&path, &status.id),
+            same_view: here && place.same_file,
             linker_trusted,
             path,
             id: status.id,
+        })
+    }
+
+    fn place(&self, path: &[u8], id: &FileId) -> Place {
+        let mut seen = self.seen.borrow_mut();
+        if seen.len() >= BOUND {
+            seen.clear();
+        }
+        *seen.entry((path.to_vec(), id.clone())).or_insert_with(|| Place {
+            same_file: self.look(path).is_some_and(|s| s.id == *id),
+            chain_root_owned: self.chain_belongs_to_root(path),
         })
     }
 
@@ -66,17 +93,14 @@ impl View {
         same("root", self.root_id) && same("ns/mnt", self.namespace)
     }
 
-    fn leads_to(&self, path: &[u8], id: &FileId) -> bool {
-        self.look(path).is_some_and(|s| s.id.dev == id.dev && s.id.ino == id.ino)
-    }
-
     fn look(&self, path: &[u8]) -> Option<Status> {
         path::status_at(self.root.as_fd(), path, true).ok()
     }
 
     fn is_untouched(&self, path: &[u8], id: (u64, u64)) -> bool {
-        self.look(path).is_some_and(|s| (s.id.dev, s.id.ino) == id && belongs_to_root(&s) && s.id.ctime < self.started)
-            && self.chain_belongs_to_root(path)
+        let Some(status) = self.look(path) else { return false };
+        let same = (status.id.dev, status.id.ino) == id;
+        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(path, &status.id).chain_root_owned
     }
 
     fn chain_belongs_to_root(&self, path: &[u8]) -> bool {
