@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod control;
+pub mod error;
 pub mod exit_code;
 pub mod journal;
 pub mod judge;

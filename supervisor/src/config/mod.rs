@@ -18,7 +18,7 @@ mod surroundings;
 mod workspace;
 
 pub use deadline::Deadline;
-pub use directories::Directories;
+pub use directories::{Directories, make_private};
 pub use document::{Origin, Permission, Program, Require, RiskLevel, Rule};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
@@ -29,3 +29,6 @@ pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use surroundings::Surroundings;
 pub use workspace::find as find_workspace;
+
+#[cfg(test)]
+mod schema_tests;

@@ -20,7 +20,13 @@ const ATTEMPTS: usize = 5;
 /// # Errors
 /// [`ControlError::Absent`] where none listens; the others as they are named.
 pub fn connect(address: &Address) -> Result<Connection, ControlError> {
-    let stream = match UnixStream::connect_addr(&address.socket()?) {
+    let socket = match address.socket() {
+        Ok(socket) => socket,
+        // Without the folder nobody can have bound its name.
+        Err(ControlError::Step { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => return Err(ControlError::Absent),
+        Err(e) => return Err(e),
+    };
+    let stream = match UnixStream::connect_addr(&socket) {
         Ok(stream) => stream,
         Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => return Err(ControlError::Absent),
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {

@@ -6,10 +6,12 @@
 use super::{Address, ControlError};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::SigSet;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,7 @@ pub(super) fn start(address: &Address) -> Result<(), ControlError> {
     let (ready, told) = nix::unistd::pipe2(OFlag::O_CLOEXEC)
         .map_err(|errno| ControlError::Step { step: "make a pipe for the supervisor", cause: errno.into() })?;
     let mut child = Command::new("/proc/self/exe")
+        .arg0("stayexec")
         .arg("serve")
         .arg("--started")
         .arg("--runtime-dir")
@@ -103,6 +106,8 @@ impl Readiness {
     /// [`ControlError::Step`] where the process cannot detach.
     pub fn begin(started: bool) -> Result<Self, ControlError> {
         if started {
+            // A warden blocks signals, and a mask is inherited.
+            SigSet::empty().thread_set_mask().map_err(|errno| ControlError::Step { step: "unblock signals", cause: errno.into() })?;
             nix::unistd::daemon(false, true).map_err(|errno| ControlError::Step { step: "detach the supervisor", cause: errno.into() })?;
         }
         Ok(Self(started))

@@ -46,7 +46,8 @@ pub enum JournalError {
     },
 }
 
-/// A journal being read: an iterator over sequence numbers and records.
+/// A journal being read: an iterator over sequence numbers and records. At its end it may be asked again: records that
+/// were appended meanwhile follow.
 #[derive(Debug)]
 pub struct Reading {
     file: BufReader<File>,
@@ -112,7 +113,7 @@ impl Iterator for Reading {
             return None;
         }
         let next = self.next_record().transpose();
-        self.ended = !matches!(next, Some(Ok(_)));
+        self.ended = matches!(next, Some(Err(_)));
         next
     }
 }

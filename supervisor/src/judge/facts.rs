@@ -7,15 +7,10 @@ use super::session::Session;
 use stayexec_policy::{Assessment, Exec, FileFacts, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
 
-/// What the classifier says of an event, and whether that would be the same with any other standard input.
-pub fn assess(session: &Session, event: &Event) -> (Assessment, bool) {
-    let places = session.places();
+/// What the classifier says of an event.
+pub fn assess(session: &Session, event: &Event) -> Assessment {
     let words = shell_words(event);
-    let exec = exec(session, event, words.as_deref());
-    let assessment = session.policy.classify_argv(&exec, &places);
-    let blind = session.policy.classify_argv(&Exec { stdin: Stdin::Unknown, ..exec }, &places);
-    let steady = blind.class == assessment.class && blind.text_seen == assessment.text_seen;
-    (assessment, steady)
+    session.policy.classify_argv(&exec(session, event, words.as_deref()), &session.places())
 }
 
 /// A shell, as the caller of a text without `#!` starts it.

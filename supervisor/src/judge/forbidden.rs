@@ -4,7 +4,9 @@
 //! /proc/self/root are taken out first. Refuses to look at the file system: what a symbolic link leads to is not known
 //! here.
 
+use super::check::Input;
 use super::session::Session;
+use crate::config::Frozen;
 use stayexec_protocol::Event;
 use std::borrow::Cow;
 
@@ -25,39 +27,52 @@ const STORES: &[&str] = &[
 
 /// Why an event is forbidden; `None` where it is not.
 pub fn check(session: &Session, event: &Event) -> Option<String> {
-    let frozen = &session.frozen;
-    let words = || event.argv.iter().map(Vec::as_slice);
-    for command in &frozen.forbidden_commands {
-        if leads(command, event) {
-            return Some(format!("`{command}` is forbidden by the configuration"));
+    let names = [&event.executable.path, event.argv.first().unwrap_or(&event.executable.path)];
+    let names = names.map(|path| name(path));
+    let rest: Vec<&[u8]> = event.argv.iter().skip(1).map(Vec::as_slice).collect();
+    look(&session.frozen, &names, &rest, &event.cwd)
+}
+
+/// Why a command that is only asked about is forbidden.
+pub fn check_input(frozen: &Frozen, input: &Input) -> Option<String> {
+    let cwd = frozen.places.workspace.bytes();
+    match input {
+        Input::Text(text) => look(frozen, &[b"sh"], &[b"-c", text.as_bytes()], cwd),
+        Input::Words(words) => {
+            let (first, rest) = words.split_first()?;
+            let rest: Vec<&[u8]> = rest.iter().map(String::as_bytes).collect();
+            look(frozen, &[name(first.as_bytes())], &rest, cwd)
         }
     }
+}
+
+/// Shells, whose text holds operands of other commands.
+const SHELLS: [&[u8]; 5] = [b"sh", b"bash", b"dash", b"zsh", b"ksh"];
+
+fn look(frozen: &Frozen, names: &[&[u8]], rest: &[&[u8]], cwd: &[u8]) -> Option<String> {
+    if let Some(command) = frozen.forbidden_commands.iter().find(|command| leads(command, names, rest)) {
+        return Some(format!("`{command}` is forbidden by the configuration"));
+    }
     let home = frozen.places.home.bytes();
-    let forbidden = |path: &[u8]| -> Option<&'static str> {
-        if STORES.iter().any(|store| below(path, &joined(home, store.as_bytes()))) {
-            return Some("it would open a credential store");
-        }
-        if frozen.places.own.iter().any(|own| below(path, own.bytes())) {
-            return Some("it would open the gate's own files");
-        }
-        frozen
-            .forbidden_paths
-            .iter()
-            .any(|path_| below(path, path_.bytes()))
-            .then_some("it would open a path that the configuration forbids")
+    let shell = names.iter().any(|name| SHELLS.contains(name));
+    let plain = rest.iter().copied().filter(|word| !word.contains(&b' '));
+    let inner = rest.iter().filter(|word| shell && word.contains(&b' '));
+    let inner = inner.flat_map(|text| text.split(|byte| b" \t\n'\"`();|&<>=".contains(byte)));
+    plain.chain(inner).flat_map(operands).find_map(|word| forbidden(frozen, &resolved(word, cwd, home)?))
+}
+
+fn forbidden(frozen: &Frozen, path: &[u8]) -> Option<String> {
+    let home = frozen.places.home.bytes();
+    let why = if STORES.iter().any(|store| below(path, &joined(home, store.as_bytes()))) {
+        "it would open a credential store"
+    } else if frozen.places.own.iter().any(|own| below(path, own.bytes())) {
+        "it would open the gate's own files"
+    } else if frozen.forbidden_paths.iter().any(|listed| below(path, listed.bytes())) {
+        "it would open a path that the configuration forbids"
+    } else {
+        return None;
     };
-    let inner = event
-        .argv
-        .iter()
-        .skip(1)
-        .filter(|word| word.contains(&b' '))
-        .flat_map(|text| text.split(|byte| b" \t\n'\"`();|&<>=".contains(byte)));
-    let is_shell = [&b"sh"[..], b"bash", b"dash", b"zsh", b"ksh"].contains(&name(&event.executable.path));
-    let inner = inner.filter(move |_| is_shell);
-    words().skip(1).filter(|word| !word.contains(&b' ')).chain(inner).flat_map(operands).find_map(|word| {
-        let path = resolved(word, &event.cwd, home)?;
-        forbidden(&path).map(str::to_owned)
-    })
+    Some(why.to_owned())
 }
 
 /// The word itself, and what stands behind the first `=` of an option.
@@ -70,16 +85,12 @@ fn name(path: &[u8]) -> &[u8] {
     path.iter().rposition(|&byte| byte == b'/').map_or(path, |at| &path[at + 1..])
 }
 
-/// Whether the event's leading words are those of a configured command; its first word is the name of the file.
-fn leads(command: &str, event: &Event) -> bool {
+/// Whether a configured command leads these words.
+fn leads(command: &str, names: &[&[u8]], rest: &[&[u8]]) -> bool {
     let mut wanted = command.split_whitespace().map(str::as_bytes);
     let Some(program) = wanted.next() else { return false };
-    let called = event.argv.first().map_or(&b""[..], |word| name(word));
-    let named = program == name(&event.executable.path) || program == called || program == event.executable.path;
-    named
-        && wanted
-            .zip(event.argv.iter().skip(1).map(Some).chain(std::iter::repeat(None)))
-            .all(|(want, have)| have.is_some_and(|have| have == want))
+    let rest = rest.iter().map(Some).chain(std::iter::repeat(None));
+    names.contains(&program) && wanted.zip(rest).all(|(want, have)| have == Some(&want))
 }
 
 fn joined(dir: &[u8], rest: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@
 //! earlier step decided. Refuses to ask where nobody is there: such a call is denied at once.
 
 use super::session::Session;
-use super::{facts, forbidden};
+use super::{facts, forbidden, rules};
 use crate::config::{Origin, RiskLevel};
 use stayexec_policy::{Assessment, CommandClass, GateDecision};
 use stayexec_protocol::{Decision, Event, Reason};
@@ -27,26 +27,34 @@ pub struct Judgement {
 /// Judges one event by the steps of the order.
 pub fn judge(session: &mut Session, event: &Event) -> Judgement {
     let launched = session.launch.covers(event);
-    let (assessment, steady) = facts::assess(session, event);
+    let assessment = facts::assess(session, event);
     let class = raised(session, event, assessment.class);
-    let standing = |decision, reason, note: String| Judgement { decision, class, reason, note, repeatable: steady };
+    let standing = |decision, reason, note: String| Judgement { decision, class, reason, note, repeatable: true };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
     let judgement = if let Some(why) = forbidden::check(session, event) {
         standing(Decision::Deny, Reason::Forbidden, why)
     } else if launched {
         once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
     } else {
-        match session.policy.gate_decision(class) {
-            GateDecision::Block => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
-            GateDecision::Allow => standing(Decision::Allow, Reason::Matrix, entry(&assessment)),
-            GateDecision::Prompt => prompt(session, event, standing(Decision::Hold, Reason::Matrix, entry(&assessment))),
+        let matrix = session.policy.gate_decision(class);
+        let rule = rules::strictest(session, event, assessment.trusted);
+        match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
+            (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
+            (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
+            (_, Some((GateDecision::Prompt, said))) => prompt(session, true, standing(Decision::Hold, Reason::Rule, said)),
+            (_, Some((GateDecision::Allow, said))) => standing(Decision::Allow, Reason::Rule, said),
+            (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, entry(&assessment)),
+            (GateDecision::Prompt, None) => {
+                let flagged = flagged(session, event);
+                prompt(session, flagged, standing(Decision::Hold, Reason::Matrix, entry(&assessment)))
+            }
         }
     };
     observed(session, judgement)
 }
 
-/// Who answers a prompt.
-fn prompt(session: &Session, event: &Event, judgement: Judgement) -> Judgement {
+/// Who answers a prompt. One that insists parks in a background run too.
+fn prompt(session: &Session, insists: bool, judgement: Judgement) -> Judgement {
     if session.frozen.gate_off {
         return Judgement { decision: Decision::Allow, reason: Reason::GateOff, note: "prompts are switched off".into(), ..judgement };
     }
@@ -55,7 +63,7 @@ fn prompt(session: &Session, event: &Event, judgement: Judgement) -> Judgement {
             let note = format!("{} needs an approval, and this run has nobody to ask", judgement.class);
             Judgement { decision: Decision::Deny, reason: Reason::Unattended, note, ..judgement }
         }
-        Origin::Background if !flagged(session, event) => Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement },
+        Origin::Background if !insists => Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement },
         Origin::Background | Origin::Interactive => Judgement { decision: Decision::Hold, repeatable: false, ..judgement },
     }
 }

@@ -4,6 +4,7 @@
 //! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
 //! judged is denied, and a judge that dies leaves every call with its warden, held.
 
+mod check;
 mod facts;
 mod forbidden;
 mod judgement;
@@ -11,11 +12,15 @@ mod launch;
 mod question;
 mod questions;
 mod rpc;
+mod rules;
 mod serve;
 mod session;
 mod supervisor;
 mod text;
 
+pub use check::{Checked, Input, check};
 pub use question::{Answering, Choice, Question};
 pub use questions::{QuestionError, Questions};
+pub use rules::check as check_rules;
 pub use serve::{Options, ServeError, serve};
+pub use text::{word as shown_bytes, word_of_text as shown};

@@ -86,6 +86,8 @@ type Doors = (Receiver<Inbound>, Receiver<ControlError>);
 fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
     let baseline = Baseline::take();
     nix::sys::prctl::set_dumpable(false).map_err(|errno| step("close the supervisor's memory to others")(errno.into()))?;
+    // Where it was started by a run, the kernel's name for it is that of the link it was started through.
+    nix::sys::prctl::set_name(c"stayexec").map_err(|errno| step("name the supervisor's process")(errno.into()))?;
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
     let Some(listener) = listen(&options.address)? else { return Ok(None) };
     let (send, inbox) = crossbeam_channel::bounded(INBOX);

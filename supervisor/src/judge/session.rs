@@ -8,13 +8,10 @@ use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
 use stayexec_policy::SecurityPolicy;
 use stayexec_protocol::Enlist;
-use uuid::Uuid;
 
 /// One run.
 #[derive(Debug)]
 pub struct Session {
-    /// Its id.
-    pub run: Uuid,
     /// The warden's connection.
     pub connection: ConnectionId,
     /// The way to the warden.
@@ -55,7 +52,6 @@ impl Session {
         let path = variable(b"PATH").unwrap_or_default();
         let launched = enlist.argv.first().map_or(&b""[..], Vec::as_slice);
         Ok(Self {
-            run: Uuid::from_bytes(enlist.run),
             connection,
             outbox,
             warden,

@@ -90,7 +90,7 @@ fn a_question_is_listed_answered_and_delivered() -> Result<()> {
     assert_eq!(decided["result"]["decision"], "Deny");
     let Message::Answer(answer) = stage.warden.try_recv()? else { return Err("no answer".into()) };
     assert_eq!((answer.call, answer.decision, answer.reason), (5, Decision::Deny, Reason::Answer));
-    assert_eq!(answer.note, b"use\\x1bgit");
+    assert_eq!(answer.note, b"use\\egit");
     let again = stage.call("stayexec.approval_decide", json!({ "audit_id": id, "decision": "ApproveOnce" }))?;
     assert_eq!(again["error"]["data"]["kind"], "answered");
     let none = stage.call("stayexec.approval_decide", json!({ "audit_id": Uuid::now_v7(), "decision": "ApproveOnce" }))?;

@@ -30,6 +30,10 @@ pub struct Status {
     pub mode: u32,
     /// Owner.
     pub uid: u32,
+    /// Mount that it is on; ids are unique across mount namespaces.
+    pub mount: u64,
+    /// Device that it is, for device files.
+    pub device: (u32, u32),
 }
 
 impl Status {
@@ -103,7 +107,10 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     let flags =
         libc::AT_STATX_DONT_SYNC | libc::AT_EMPTY_PATH | libc::AT_NO_AUTOMOUNT | if no_follow { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
     // SAFETY: the path is a C string, the buffer is one struct statx.
-    checked(unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, libc::STATX_BASIC_STATS, buffer.as_mut_ptr()) }.into())?;
+    checked(
+        unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, libc::STATX_BASIC_STATS | libc::STATX_MNT_ID, buffer.as_mut_ptr()) }
+            .into(),
+    )?;
     // SAFETY: all fields are integers and the buffer was zeroed before.
     let s = unsafe { buffer.assume_init() };
     let id = FileId {
@@ -112,7 +119,8 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
         size: s.stx_size,
         ctime: s.stx_ctime.tv_sec * 1_000_000_000 + i64::from(s.stx_ctime.tv_nsec),
     };
-    Ok(Status { id, mode: u32::from(s.stx_mode), uid: s.stx_uid })
+    let device = (s.stx_rdev_major, s.stx_rdev_minor);
+    Ok(Status { id, mode: u32::from(s.stx_mode), uid: s.stx_uid, mount: s.stx_mnt_id, device })
 }
 
 /// The target of a link below `base`.

@@ -11,7 +11,6 @@ use crate::sys::path::{self, Lookup};
 use crate::sys::procfs::{ProcessDir, Procfs};
 use stayexec_protocol::{Event, Executable, FileId, Process, Script, Stage, Stdin};
 use std::io;
-use std::os::fd::AsFd;
 
 /// A stopped image and what the kernel put into it.
 #[derive(Debug)]
@@ -37,8 +36,10 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
     let process = procfs.process(pid)?;
     let registers = Registers::read(pid)?;
     let (initial, stack) = stack::read(pid, registers.sp(), registers.width())?;
-    let executable = view.executable(&process, registers.ip())?;
-    let script = behind(procfs, &process, &initial, &executable)?;
+    let here = view.is_here(&process);
+    let executable = view.executable(&process, registers.ip(), here)?;
+    // A script at the image's own path would be its own interpreter, which the kernel refuses.
+    let script = if here && initial.executed == executable.path { None } else { behind(procfs, &process, &initial, &executable)? };
     let stat = process.stat()?;
     let event = Event {
         call,
@@ -52,7 +53,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         argv: initial.argv,
         environment: initial.environment,
         cwd: process.link_text("cwd")?,
-        root: process.link_text("root")?,
+        root: if here { b"/".to_vec() } else { process.link_text("root")? },
         script,
         stdin: standard_input(&process),
     };
@@ -161,17 +162,14 @@ fn interpreter(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn standard_input(process: &ProcessDir) -> Stdin {
-    let Ok(fd) = process.follow("fd/0") else { return Stdin::Unknown };
-    let Ok(status) = path::status(fd.as_fd()) else { return Stdin::Unknown };
-    match status.mode & libc::S_IFMT {
-        libc::S_IFREG => Stdin::File,
-        libc::S_IFIFO => Stdin::Pipe,
-        libc::S_IFSOCK => Stdin::Socket,
-        libc::S_IFCHR => match process.link_text("fd/0").as_deref() {
-            Ok(b"/dev/null") => Stdin::Null,
-            Ok(name) if name.starts_with(b"/dev/pts/") || name.starts_with(b"/dev/tty") => Stdin::Terminal,
-            _ => Stdin::Unknown,
-        },
+    let Ok(status) = process.follow_status("fd/0") else { return Stdin::Unknown };
+    match (status.mode & libc::S_IFMT, status.device) {
+        (libc::S_IFREG, _) => Stdin::File,
+        (libc::S_IFIFO, _) => Stdin::Pipe,
+        (libc::S_IFSOCK, _) => Stdin::Socket,
+        // Numbers of character devices: Documentation/admin-guide/devices.txt.
+        (libc::S_IFCHR, (1, 3)) => Stdin::Null,
+        (libc::S_IFCHR, (4 | 5 | 136..=143, _)) => Stdin::Terminal,
         _ => Stdin::Unknown,
     }
 }

@@ -107,11 +107,11 @@ impl Gate {
         if self.calls.values().any(sibling) {
             return self.set(number, State::Queued);
         }
-        if !notify::is_waiting(self.listener.as_fd(), id) {
-            self.calls.remove(&number);
-            return;
-        }
         if let Err(e) = ptrace::seize(tid) {
+            if !notify::is_waiting(self.listener.as_fd(), id) {
+                self.calls.remove(&number);
+                return;
+            }
             let note = self.why_untraceable(tid, &e);
             return self.refuse(number, Reason::Untraceable, &note);
         }

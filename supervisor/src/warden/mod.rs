@@ -57,7 +57,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let Some(name) = plan.command.first() else { return Err(RunError::NotFound(String::new())) };
     let program = launch::find(name, std::env::var_os("PATH").as_deref())?;
     let started = process::file_clock();
-    let run = *uuid::Uuid::now_v7().as_bytes();
+    let run = plan.run;
     let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
     let path = plan.journal_dir.join(format!("{}.journal", uuid::Uuid::from_bytes(run)));
     let mut journal = Journal::create(&path, key).map_err(step("create the journal"))?;

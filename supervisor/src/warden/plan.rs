@@ -9,6 +9,8 @@ use std::path::PathBuf;
 /// The plan of one run, resolved from command line, environment and files.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// Id of the run (UUIDv7); its journal is named after it.
+    pub run: [u8; 16],
     /// The command to launch: program and arguments, not empty.
     pub command: Vec<OsString>,
     /// The frozen configuration as JSON, for the supervisor.

@@ -15,10 +15,8 @@ use std::os::fd::{AsFd, OwnedFd};
 #[derive(Debug)]
 pub struct View {
     root: OwnedFd,
-    /// Identity of the root directory.
-    root_id: (u64, u64),
-    /// Mount namespace of the launched program: device and inode of its /proc entry.
-    namespace: (u64, u64),
+    /// Root directory of the launched program: device, inode and mount. The mount's id tells its namespace as well.
+    launched_root: (u64, u64, u64),
     /// Start of the run by the clock of file systems, nanoseconds since the epoch.
     started: i64,
     /// Places that were looked at before.
@@ -46,19 +44,17 @@ impl View {
     /// Whatever open(2) and statx(2) say.
     pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
         let root: OwnedFd = std::fs::File::open("/")?.into();
-        let id = path::status(&root)?.id;
-        let namespace = launched.follow_status("ns/mnt")?.id;
-        Ok(Self { root, root_id: (id.dev, id.ino), namespace: (namespace.dev, namespace.ino), started, seen: RefCell::default() })
+        let launched_root = place_of(&launched.follow_status("root")?);
+        Ok(Self { root, launched_root, started, seen: RefCell::default() })
     }
 
-    /// Facts about the image of `process`, whose first instruction is at `ip`.
+    /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
     ///
     /// # Errors
     /// Where the image's file, or the region of its first instruction, cannot be seen.
-    pub fn executable(&self, process: &ProcessDir, ip: u64) -> io::Result<Executable> {
+    pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<Executable> {
         let status = process.follow_status("exe")?;
         let path = process.link_text("exe")?;
-        let here = self.is_here(process);
         let linker_trusted = match process.region(ip)? {
             None => return Err(io::ErrorKind::InvalidData.into()),
             Some(region) if (region.dev, region.ino) == (status.id.dev, status.id.ino) => true,
@@ -87,10 +83,9 @@ impl View {
         })
     }
 
-    /// The image has the run's mount namespace and the warden's root: its paths mean what ours mean.
-    fn is_here(&self, process: &ProcessDir) -> bool {
-        let same = |link: &str, id: (u64, u64)| process.follow_status(link).is_ok_and(|s| (s.id.dev, s.id.ino) == id);
-        same("root", self.root_id) && same("ns/mnt", self.namespace)
+    /// The image has the root and the mount namespace of the run: its paths mean what ours mean.
+    pub fn is_here(&self, process: &ProcessDir) -> bool {
+        process.follow_status("root").is_ok_and(|root| place_of(&root) == self.launched_root)
     }
 
     fn look(&self, path: &[u8]) -> Option<Status> {
@@ -115,6 +110,10 @@ impl View {
             Ok(status) => belongs_to_root(&status) && status.id.ctime < self.started,
         }
     }
+}
+
+fn place_of(root: &Status) -> (u64, u64, u64) {
+    (root.id.dev, root.id.ino, root.mount)
 }
 
 /// Owned by root, and nobody else can write it.
@@ -142,9 +141,9 @@ mod tests {
     fn nothing_is_unchanged_since_the_beginning_of_time() -> io::Result<()> {
         let own = Procfs::open()?.process(std::process::id() as i32)?;
         let ip = PRELOAD.as_ptr() as u64;
-        let before = View::take(&own, 0)?.executable(&own, ip)?;
+        let before = View::take(&own, 0)?.executable(&own, ip, true)?;
         assert!(before.same_view && before.linker_trusted && !before.unchanged);
-        assert!(View::take(&own, i64::MAX)?.executable(&own, ip)?.unchanged);
+        assert!(View::take(&own, i64::MAX)?.executable(&own, ip, true)?.unchanged);
         Ok(())
     }
 }
