@@ -47,7 +47,8 @@ impl Question {
     }
 }
 
-/// A judged program start: an element of `history --json`.
+/// A judged program start, from the lines of `history --json`: its `judged` record, with what an `answered` or `withdrawn`
+/// record of the same call says of its end.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The command line as shown.
@@ -60,20 +61,39 @@ pub struct Entry {
     pub decision: String,
     /// The step that decided.
     pub reason: String,
-    /// The whole object.
+    /// The whole `judged` record.
     pub row: Value,
 }
 
 impl Entry {
     pub(crate) fn all(outcome: &Outcome) -> Result<Vec<Self>> {
-        let one = |row: Value| Self {
-            command: text(&row, "command"),
-            argv: texts(&row, "argv"),
-            class: text(&row, "class"),
-            decision: text(&row, "decision"),
-            reason: text(&row, "reason"),
-            row,
-        };
-        Ok(rows(outcome)?.into_iter().map(one).collect())
+        ensure!(outcome.code() == 0, "{}", outcome.told());
+        let mut all: Vec<Self> = Vec::new();
+        for line in outcome.out().lines() {
+            let row: Value = serde_json::from_str(line).with_context(|| line.to_owned())?;
+            let same = |e: &&mut Self| e.row["run"] == row["run"] && e.row["call"] == row["call"];
+            match row["record"].as_str() {
+                Some("judged") => all.push(Self {
+                    command: text(&row, "command"),
+                    argv: texts(&row, "argv"),
+                    class: text(&row, "class"),
+                    decision: text(&row, "decision"),
+                    reason: text(&row, "reason"),
+                    row,
+                }),
+                Some("answered") => {
+                    let entry = all.iter_mut().find(same).with_context(|| format!("{line}: nothing was asked"))?;
+                    entry.decision = text(&row, "decision");
+                    entry.reason = text(&row, "reason");
+                }
+                Some("withdrawn") => {
+                    let entry = all.iter_mut().find(same).with_context(|| format!("{line}: nothing was asked"))?;
+                    entry.decision = "withdrawn".into();
+                    entry.reason = text(&row, "reason");
+                }
+                _ => {}
+            }
+        }
+        Ok(all)
     }
 }
