@@ -304,8 +304,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
 /// One line: what is wrong, and where to read more.
 fn usage(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
-    let line = text.lines().next().unwrap_or_default();
-    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let said: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    let line = said.join(" ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
     match (line, tip) {
         ("", _) => Failure::Usage("this needs a verb; see stayexec --help".into()),
