@@ -71,7 +71,7 @@ fn glob(text: &str) -> Arg {
 /// The word as one argument.
 pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
-        && (*quoted || !text.contains(['*', '?', '[', '{', '~']))
+        && (*quoted || !text.contains(['*', '?', '[', '{']) || text == "[")
     {
         return Arg::closed(text.clone());
     }
