@@ -186,6 +186,9 @@ impl Walk<'_, '_> {
     /// A finding about a redirection, shown as a part of its own.
     fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
         let Some(finding) = finding else { return };
+        if target.full().is_some_and(|path| self.judge.knowledge.is_agent_sink(path)) {
+            return;
+        }
         if self.judge.explain {
             let mut child = part(self.judge.text(std::slice::from_ref(target)));
             child.raise(finding.clone());

@@ -79,7 +79,9 @@ pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
         out.add(child, judge.explain);
     }
-    raise(out, ReasonCode::InterpreterText, "a script that was not read");
+    if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.knowledge.is_agent_source(path))) {
+        raise(out, ReasonCode::InterpreterText, "a script that was not read");
+    }
     true
 }
 
@@ -163,7 +165,7 @@ impl Judge<'_> {
         match self.knowledge.meaning(name) {
             Meaning::Harmless => None,
             Meaning::Load | Meaning::LoadFor(_) => (!(value.full() == Some(""))).then(loads),
-            Meaning::Path => (!path_is_tame(value)).then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
+            Meaning::Path => (!self.starts && !path_is_tame(value)).then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
             Meaning::Command => match value.full() {
                 Some("") => None,
                 Some(text) => {
