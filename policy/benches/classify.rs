@@ -13,8 +13,12 @@ fn corpus(c: &mut Criterion) {
     let policy = SecurityPolicy::default();
     let lines = lines();
     let count = lines.len();
-    c.bench_function(&format!("corpus of {count} lines"), |bencher| bencher.iter(|| lines.iter().map(|line| policy.classify_command(black_box(line)) as usize).sum::<usize>()));
-    c.bench_function("one pipeline", |bencher| bencher.iter(|| policy.classify_command(black_box("find . -name '*.rs' | xargs grep -n foo | sort | uniq -c | head -20"))));
+    c.bench_function(&format!("corpus of {count} lines"), |bencher| {
+        bencher.iter(|| lines.iter().map(|line| policy.classify_command(black_box(line)) as usize).sum::<usize>())
+    });
+    c.bench_function("one pipeline", |bencher| {
+        bencher.iter(|| policy.classify_command(black_box("find . -name '*.rs' | xargs grep -n foo | sort | uniq -c | head -20")))
+    });
     let brackets = "$(".repeat(100_000);
     c.bench_function("100,000 open substitutions", |bencher| bencher.iter(|| policy.classify_command(black_box(&brackets))));
     let long = "ls | head; ".repeat((1 << 20) / 11);

@@ -99,8 +99,8 @@
 
 mod assessment;
 mod class;
-pub mod display;
 mod classify;
+pub mod display;
 mod exec;
 pub mod forbidden;
 mod knowledge;
@@ -109,8 +109,8 @@ mod policy;
 pub mod redact;
 pub mod remember;
 pub mod rule;
-mod shell;
 mod settings;
+mod shell;
 mod tier;
 
 pub use assessment::{Assessment, Decision, Part, ReasonCode};

@@ -33,7 +33,8 @@ impl Shape {
             return None;
         }
         let program = std::str::from_utf8(exec.file.path).ok()?.to_owned();
-        let argv: Vec<String> = exec.argv.iter().skip(1).map(|arg| std::str::from_utf8(arg).map(str::to_owned)).collect::<Result<_, _>>().ok()?;
+        let argv: Vec<String> =
+            exec.argv.iter().skip(1).map(|arg| std::str::from_utf8(arg).map(str::to_owned)).collect::<Result<_, _>>().ok()?;
         let name = program.rsplit('/').next().unwrap_or(&program);
         let entry = policy.knowledge().program(name)?;
         let exact = match kind(entry, &argv) {
@@ -75,7 +76,8 @@ enum Kind {
 }
 
 fn kind(entry: &Entry, argv: &[String]) -> Kind {
-    let has_text = argv.iter().any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('c')) && argv.iter().any(|arg| !arg.starts_with('-'));
+    let has_text = argv.iter().any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('c'))
+        && argv.iter().any(|arg| !arg.starts_with('-'));
     match entry.special.as_deref() {
         Some("shell") if has_text => Kind::Exact,
         Some("shell" | "interpreter" | "xargs" | "parallel" | "busybox" | "ldso" | "eval" | "source") => Kind::Never,
@@ -111,7 +113,14 @@ mod tests {
 
     fn with<T>(path: &str, argv: &[&str], act: impl Fn(&SecurityPolicy, &Exec<'_>, &Places<'_>) -> T) -> T {
         let argv: Vec<Vec<u8>> = argv.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let file = FileFacts { path: path.as_bytes(), root_owned: true, chain_root_owned: true, unchanged: true, same_view: true, linker_trusted: true };
+        let file = FileFacts {
+            path: path.as_bytes(),
+            root_owned: true,
+            chain_root_owned: true,
+            unchanged: true,
+            same_view: true,
+            linker_trusted: true,
+        };
         let exec = Exec { argv: &argv, environment: &[], baseline: &[], cwd: b"/w", file, script: None, stdin: Stdin::Null };
         act(&SecurityPolicy::default(), &exec, &Places { workspace: b"/w", ..Places::default() })
     }
@@ -142,8 +151,15 @@ mod tests {
     fn nothing_that_runs_anything_is_remembered() {
         use CommandClass::Write;
         for (path, argv) in [
-            ("/usr/bin/bash", &["bash"][..]), ("/usr/bin/bash", &["bash", "x.sh"]), ("/usr/bin/python3.11", &["python3", "x.py"]), ("/usr/bin/env", &["env", "make"]),
-            ("/usr/bin/busybox", &["busybox", "rm"]), ("/usr/bin/xargs", &["xargs", "rm"]), ("/usr/bin/sudo", &["sudo", "make"]), ("/w/tool", &["tool"]), ("/usr/bin/nosuch", &["nosuch"]),
+            ("/usr/bin/bash", &["bash"][..]),
+            ("/usr/bin/bash", &["bash", "x.sh"]),
+            ("/usr/bin/python3.11", &["python3", "x.py"]),
+            ("/usr/bin/env", &["env", "make"]),
+            ("/usr/bin/busybox", &["busybox", "rm"]),
+            ("/usr/bin/xargs", &["xargs", "rm"]),
+            ("/usr/bin/sudo", &["sudo", "make"]),
+            ("/w/tool", &["tool"]),
+            ("/usr/bin/nosuch", &["nosuch"]),
         ] {
             assert_eq!(shape(path, argv, Write), None, "{argv:?}");
         }

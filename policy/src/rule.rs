@@ -92,7 +92,11 @@ impl Rule {
                 return Err(RuleError::Never(word.clone(), "is no word of a command"));
             }
         }
-        if let Some(word) = program.words().iter().find(|word| word.starts_with('-') || word.contains(char::is_whitespace) || word.ends_with('/') || word.contains('=')) {
+        if let Some(word) = program
+            .words()
+            .iter()
+            .find(|word| word.starts_with('-') || word.contains(char::is_whitespace) || word.ends_with('/') || word.contains('='))
+        {
             return Err(RuleError::Never(word.clone(), "is no name of a program"));
         }
         for example in &self.examples {
@@ -196,7 +200,9 @@ fn option_is(option: &str, want: &str) -> bool {
 /// An allow rule decides only when each command is allowed and the rest of the tree holds nothing besides commands.
 #[must_use]
 pub fn decide<'r>(rules: &'r [Rule], policy: &SecurityPolicy, commands: &[Vec<String>], part: &Part) -> Option<&'r Rule> {
-    let first = |decision: GateDecision| rules.iter().filter(move |rule| rule.decision == decision).find(|rule| commands.iter().any(|words| rule.matches(policy, words)));
+    let first = |decision: GateDecision| {
+        rules.iter().filter(move |rule| rule.decision == decision).find(|rule| commands.iter().any(|words| rule.matches(policy, words)))
+    };
     if let Some(rule) = first(GateDecision::Block).or_else(|| first(GateDecision::Prompt)) {
         return Some(rule);
     }
@@ -220,7 +226,17 @@ fn only_commands(part: &Part) -> bool {
     use ReasonCode as R;
     let plain = matches!(
         part.code,
-        R::Known | R::UnknownProgram | R::UnknownSubcommand | R::UnlistedOption | R::RaisingOption | R::Operand | R::InterpreterText | R::Payload | R::Parts | R::Empty | R::ProgramText
+        R::Known
+            | R::UnknownProgram
+            | R::UnknownSubcommand
+            | R::UnlistedOption
+            | R::RaisingOption
+            | R::Operand
+            | R::InterpreterText
+            | R::Payload
+            | R::Parts
+            | R::Empty
+            | R::ProgramText
     );
     plain && part.parts.iter().all(only_commands)
 }
@@ -238,10 +254,26 @@ mod tests {
     fn beginnings() {
         let policy = SecurityPolicy::default();
         let force = rule(&["git", "push", "--force"], GateDecision::Block);
-        for text in ["git push --force", "git push origin main --force", "git -C dir push --force=x", "git -c a.b=c push --forc", "ls && sudo git push --force", "/usr/bin/git push --force", "sh -c 'git push --force'", "env X=1 git push --force"] {
+        for text in [
+            "git push --force",
+            "git push origin main --force",
+            "git -C dir push --force=x",
+            "git -c a.b=c push --forc",
+            "ls && sudo git push --force",
+            "/usr/bin/git push --force",
+            "sh -c 'git push --force'",
+            "env X=1 git push --force",
+        ] {
             assert!(force.matches_text(&policy, text), "{text}");
         }
-        for text in ["git push", "git pull --force", "echo git push --force", "git push -- --force", "git commit -m 'git push --force'", "git add push --force"] {
+        for text in [
+            "git push",
+            "git pull --force",
+            "echo git push --force",
+            "git push -- --force",
+            "git commit -m 'git push --force'",
+            "git add push --force",
+        ] {
             assert!(!force.matches_text(&policy, text), "{text}");
         }
         assert!(rule(&["rm", "-r"], GateDecision::Block).matches_text(&policy, "rm -fr x"));
@@ -260,7 +292,8 @@ mod tests {
         wrong.examples.clear();
         wrong.counter_examples.push("ls; git push".into());
         assert!(matches!(wrong.validate(&policy), Err(RuleError::CounterExample(_))));
-        let parsed: Rule = toml::from_str("match = [\"git\", [\"push\", \"pull\"]]\ndecision = \"prompt\"\nexamples = [\"git pull\"]").unwrap();
+        let parsed: Rule =
+            toml::from_str("match = [\"git\", [\"push\", \"pull\"]]\ndecision = \"prompt\"\nexamples = [\"git pull\"]").unwrap();
         assert_eq!(parsed.validate(&policy), Ok(()));
         assert!(toml::from_str::<Rule>("match = [\"x\"]\ndecision = \"allow\"\nmesage = \"\"").is_err());
     }
@@ -269,11 +302,24 @@ mod tests {
     fn allow_needs_every_command() {
         let policy = SecurityPolicy::default();
         let rules = [rule(&["make"], GateDecision::Allow), rule(&["git", "push"], GateDecision::Prompt)];
-        let decided = |text: &str| decide(&rules, &policy, &classify::collect_command(&policy, text).commands, &policy.explain_command(text)).map(|rule| rule.decision);
+        let decided = |text: &str| {
+            decide(&rules, &policy, &classify::collect_command(&policy, text).commands, &policy.explain_command(text))
+                .map(|rule| rule.decision)
+        };
         assert_eq!(decided("make test"), Some(GateDecision::Allow));
         assert_eq!(decided("sh -c 'make test'"), Some(GateDecision::Allow));
         assert_eq!(decided("make && make install"), Some(GateDecision::Allow));
-        for text in ["make; rm x", "make > /etc/passwd", "make $(rm x)", "LD_PRELOAD=x make", "./make", "sudo make", "make 'unclosed", "$X make", "ls"] {
+        for text in [
+            "make; rm x",
+            "make > /etc/passwd",
+            "make $(rm x)",
+            "LD_PRELOAD=x make",
+            "./make",
+            "sudo make",
+            "make 'unclosed",
+            "$X make",
+            "ls",
+        ] {
             assert_eq!(decided(text), None, "{text}");
         }
         assert_eq!(decided("make; git push"), Some(GateDecision::Prompt));

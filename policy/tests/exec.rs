@@ -14,14 +14,16 @@ struct Start<'a> {
     stdin: Stdin,
 }
 
-const PLAIN: Start<'_> = Start { path: "/usr/bin/ls", argv: &["ls"], environment: &[], unchanged: true, root_owned: true, script: None, stdin: Stdin::Null };
+const PLAIN: Start<'_> =
+    Start { path: "/usr/bin/ls", argv: &["ls"], environment: &[], unchanged: true, root_owned: true, script: None, stdin: Stdin::Null };
 
 fn owned(words: &[&str]) -> Vec<Vec<u8>> {
     words.iter().map(|word| word.as_bytes().to_vec()).collect()
 }
 
 fn assess(start: &Start<'_>) -> Assessment {
-    let (argv, environment, baseline) = (owned(start.argv), owned(start.environment), owned(&["HOME=/home/dev", "PAGER=less", "NODE_OPTIONS=--x"]));
+    let (argv, environment, baseline) =
+        (owned(start.argv), owned(start.environment), owned(&["HOME=/home/dev", "PAGER=less", "NODE_OPTIONS=--x"]));
     let (launch_path, temp, trust) = (owned(&["/usr/bin", "/home/dev/.cargo/bin"]), owned(&["/tmp"]), owned(&["/opt/tools"]));
     let places = Places { launch_path: &launch_path, trust_dirs: &trust, workspace: b"/home/dev/proj", temp: &temp, home: b"/home/dev" };
     let file = FileFacts {
@@ -32,8 +34,13 @@ fn assess(start: &Start<'_>) -> Assessment {
         same_view: true,
         linker_trusted: true,
     };
-    let script = start.script.map(|(path, text, kernel)| Script { path: path.as_bytes(), text: text.map(str::as_bytes), interpreted_by_kernel: kernel });
-    let exec = Exec { argv: &argv, environment: &environment, baseline: &baseline, cwd: b"/home/dev/proj", file, script, stdin: start.stdin };
+    let script = start.script.map(|(path, text, kernel)| Script {
+        path: path.as_bytes(),
+        text: text.map(str::as_bytes),
+        interpreted_by_kernel: kernel,
+    });
+    let exec =
+        Exec { argv: &argv, environment: &environment, baseline: &baseline, cwd: b"/home/dev/proj", file, script, stdin: start.stdin };
     SecurityPolicy::default().classify_argv(&exec, &places)
 }
 
@@ -83,7 +90,12 @@ fn shells_and_scripts() {
     assert_eq!(class("/usr/bin/bash", &["bash", "x.sh"]), Write);
     let input = Start { path: "/usr/bin/bash", argv: &["bash"], stdin: Stdin::Pipe, ..PLAIN };
     assert_eq!((assess(&input).class, assess(&input).text_seen), (Write, false));
-    let script = |text, kernel| Start { path: "/usr/bin/bash", argv: &["bash", "/home/dev/proj/x.sh"], script: Some(("/home/dev/proj/x.sh", text, kernel)), ..PLAIN };
+    let script = |text, kernel| Start {
+        path: "/usr/bin/bash",
+        argv: &["bash", "/home/dev/proj/x.sh"],
+        script: Some(("/home/dev/proj/x.sh", text, kernel)),
+        ..PLAIN
+    };
     assert_eq!(assess(&script(Some("#!/bin/bash\nls\n"), true)).class, Read);
     assert_eq!(assess(&script(Some("#!/bin/bash\nrm -rf x\n"), true)).class, Destructive);
     assert_eq!(assess(&script(None, true)).class, Write);
@@ -98,7 +110,8 @@ fn shells_and_scripts() {
 
 #[test]
 fn the_environment_counts_where_it_differs() {
-    let with = |environment: &'static [&'static str]| assess(&Start { path: "/usr/bin/git", argv: &["git", "log"], environment, ..PLAIN }).class;
+    let with =
+        |environment: &'static [&'static str]| assess(&Start { path: "/usr/bin/git", argv: &["git", "log"], environment, ..PLAIN }).class;
     assert_eq!(with(&["HOME=/home/dev", "PAGER=less"]), Read);
     assert_eq!(with(&["PAGER=cat", "TERM=dumb"]), Read);
     assert_eq!(with(&["PAGER=rm -rf x"]), Destructive);

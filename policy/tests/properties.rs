@@ -4,8 +4,30 @@ use proptest::prelude::*;
 use stayexec_policy::{CommandClass, SecurityPolicy, redact};
 
 const COMMANDS: &[&str] = &[
-    "ls -la", "cat x | head", "rm x", "rm -rf y", "git status", "git push --force", "curl h", "npm install", "find . -name x", "find . -delete", "echo hi > f", "nosuch", "sed -n 1p f",
-    "sort -o f f", "x=1", "echo $(date)", "grep -rn a b", "sudo ls", "for i in a; do ls; done", "true", "awk '{print $1}' f", "touch f", "cd x", "git log -3",
+    "ls -la",
+    "cat x | head",
+    "rm x",
+    "rm -rf y",
+    "git status",
+    "git push --force",
+    "curl h",
+    "npm install",
+    "find . -name x",
+    "find . -delete",
+    "echo hi > f",
+    "nosuch",
+    "sed -n 1p f",
+    "sort -o f f",
+    "x=1",
+    "echo $(date)",
+    "grep -rn a b",
+    "sudo ls",
+    "for i in a; do ls; done",
+    "true",
+    "awk '{print $1}' f",
+    "touch f",
+    "cd x",
+    "git log -3",
 ];
 
 fn command() -> impl Strategy<Value = &'static str> {

@@ -5,7 +5,8 @@ use stayexec_policy::{CommandClass, SecurityPolicy};
 #[test]
 fn reads_are_quiet() {
     let policy = SecurityPolicy::default();
-    let lines: Vec<String> = include_str!("corpus/reads.txt").lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.replace("\\n", "\n")).collect();
+    let lines: Vec<String> =
+        include_str!("corpus/reads.txt").lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.replace("\\n", "\n")).collect();
     let mut loud = Vec::new();
     for line in &lines {
         let part = policy.explain_command(line);

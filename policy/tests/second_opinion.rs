@@ -33,7 +33,9 @@ fn nothing_is_missed_that_another_parser_sees() {
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).unwrap();
     let reads = include_str!("corpus/reads.txt").lines().skip(1).map(|line| line.replace("\\n", "\n"));
-    let bypass = include_str!("corpus/bypass.txt").split("\n%%\n").flat_map(|block| std::iter::once(block.to_owned()).chain(block.lines().map(str::to_owned)).collect::<Vec<_>>());
+    let bypass = include_str!("corpus/bypass.txt")
+        .split("\n%%\n")
+        .flat_map(|block| std::iter::once(block.to_owned()).chain(block.lines().map(str::to_owned)).collect::<Vec<_>>());
     let lines: Vec<String> = reads.chain(bypass).filter(|line| line.len() < 4096).collect();
     // Two lines at a time as well: what one leaves open must not hide the other.
     let pairs = lines.windows(2).map(|pair| format!("{}; {}", pair[0], pair[1]));
@@ -46,9 +48,13 @@ fn nothing_is_missed_that_another_parser_sees() {
         let mut names = Vec::new();
         named(tree.root_node(), &text, &mut names);
         let ours = Operands::of_command(&policy, &text, Path::new("/w"), Path::new("/h")).commands;
-        for name in names.into_iter().filter(|name| plain(name)) {
+        // `time` is a reserved word here and a command there.
+        for name in names.into_iter().filter(|name| plain(name) && *name != "time") {
             seen += 1;
-            assert!(ours.iter().any(|words| words.first().is_some_and(|first| first == name)), "{name:?} is not seen in {text:?}: {ours:?}");
+            assert!(
+                ours.iter().any(|words| words.first().is_some_and(|first| first == name)),
+                "{name:?} is not seen in {text:?}: {ours:?}"
+            );
         }
     }
     assert!(seen > 500, "only {seen} names were compared");

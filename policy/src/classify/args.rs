@@ -92,7 +92,9 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
             }
             Piece::Variable { name, quoted, risky } => match vars.get(name) {
-                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => arg.text.push_str(text),
+                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
+                    arg.text.push_str(text)
+                }
                 value => {
                     let unsafe_value = *risky
                         || match value {

@@ -220,7 +220,8 @@ impl Walk<'_, '_> {
                 RedirKind::Input => {
                     self.judge.collect_path("<", &target.text);
                     self.note(paths::read(&target), &target, into);
-                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. })) && into.class >= CommandClass::Network;
+                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
+                        && into.class >= CommandClass::Network;
                     scope.feed = Feed { fed: true, download, ..Feed::default() };
                 }
                 RedirKind::HereString => {
@@ -268,7 +269,8 @@ fn is_expanded(word: &Word) -> bool {
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
 fn subscript(word: &Word) -> Option<Finding> {
-    let text: String = word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
+    let text: String =
+        word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
     subscript_text(&text)
 }
 

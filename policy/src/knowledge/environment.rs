@@ -109,7 +109,13 @@ mod tests {
         let pattern = "~/.claude/shell-snapshots/snapshot-*.sh";
         assert!(is_file(pattern, "/home/me/.claude/shell-snapshots/snapshot-bash-1.sh"));
         assert!(is_file(pattern, "~/.claude/shell-snapshots/snapshot-1.sh"));
-        for path in ["/home/me/proj/.claude/shell-snapshots/snapshot-1.sh", "/home/me/.claude/shell-snapshots/../snapshot-1.sh", "/tmp/.claude/shell-snapshots/snapshot-1.sh", "/home/me/.claude/shell-snapshots/x.sh", "/home/../.claude/shell-snapshots/snapshot-1.sh/x"] {
+        for path in [
+            "/home/me/proj/.claude/shell-snapshots/snapshot-1.sh",
+            "/home/me/.claude/shell-snapshots/../snapshot-1.sh",
+            "/tmp/.claude/shell-snapshots/snapshot-1.sh",
+            "/home/me/.claude/shell-snapshots/x.sh",
+            "/home/../.claude/shell-snapshots/snapshot-1.sh/x",
+        ] {
             assert!(!is_file(pattern, path), "{path}");
         }
         assert!(is_file("/tmp/*/claude-*-cwd", "/tmp/a/claude-1f-cwd"));

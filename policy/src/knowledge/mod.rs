@@ -102,7 +102,10 @@ impl Knowledge {
         {
             return Some(at);
         }
-        self.suffixed.iter().find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem)).map(|(_, _, at)| *at)
+        self.suffixed
+            .iter()
+            .find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem))
+            .map(|(_, _, at)| *at)
     }
 }
 
