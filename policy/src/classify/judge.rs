@@ -26,6 +26,8 @@ pub(crate) struct Judge<'p> {
     pub knowledge: &'p Knowledge,
     pub settings: crate::ClassifySettings,
     pub explain: bool,
+    /// Each program of the text will be judged again by its file, so that PATH deceives nobody.
+    pub starts: bool,
     pub work: Cell<usize>,
     pub collected: Option<RefCell<Collected>>,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Feed {
 
 impl<'p> Judge<'p> {
     pub fn new(policy: &'p SecurityPolicy, explain: bool) -> Self {
-        Self { knowledge: policy.knowledge(), settings: policy.settings(), explain, work: Cell::new(0), collected: None }
+        Self { knowledge: policy.knowledge(), settings: policy.settings(), explain, starts: false, work: Cell::new(0), collected: None }
     }
 
     /// Counts one program; false past the cap.

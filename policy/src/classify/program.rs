@@ -46,7 +46,11 @@ impl Judge<'_> {
             let dir = &name[..name.len() - short.len() - 1];
             if !STANDARD.contains(&dir) {
                 self.collect_path(name, name);
-                out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, format!("{} may be any program", crate::display::word(name))));
+                out.raise(Finding::new(
+                    CommandClass::Write,
+                    ReasonCode::UntrustedFile,
+                    format!("{} may be any program", crate::display::word(name)),
+                ));
             }
         }
         self.named(short, rest, scope, &mut out);
@@ -116,7 +120,7 @@ impl Judge<'_> {
             return;
         }
         match entry.payload {
-            Some(kind) => self.payload(entry, kind, name, args, vetted, scope, out),
+            Some(_) => self.payload(entry, name, args, vetted, scope, out),
             None => self.operands(entry, name, args, vetted, out),
         }
     }
@@ -170,10 +174,10 @@ impl Judge<'_> {
         }
     }
 
-    fn payload(&self, entry: &Entry, kind: Payload, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+    fn payload(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
         out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
         let mut rest: &[usize] = &vetted.operands;
-        if kind == Payload::Dashes {
+        if entry.payload == Some(Payload::Dashes) {
             self.operand_paths(entry, name, args, &vetted.operands);
             let dashes = args.iter().position(|arg| arg.full() == Some("--"));
             let Some(at) = dashes else {
@@ -200,8 +204,8 @@ impl Judge<'_> {
             return;
         };
         let inner = Scope { level: scope.level + 1, ..scope.clone() };
-        let child = match kind {
-            Payload::Text => {
+        let child = match entry.payload {
+            Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
                 self.joined(&words, &inner)
             }
@@ -251,7 +255,10 @@ impl Judge<'_> {
             let counted = operands.iter().filter(|&&at| !entry.except.iter().any(|prefix| args[at].head().starts_with(&**prefix))).count();
             let splits = operands.iter().any(|&at| args[at].free);
             if counted > max || (splits && !entry.inert) {
-                out.raise_at(Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")), entry.at);
+                out.raise_at(
+                    Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")),
+                    entry.at,
+                );
             }
         }
         let written: &[usize] = match entry.writes {
@@ -263,7 +270,10 @@ impl Judge<'_> {
         for &at in written {
             let target = &args[at];
             let whole = target.head() == "/" || target.head() == "/*";
-            if (whole || (target.head().len() > 1 && target.head().starts_with('/'))) && paths::is_system(target.head()) && !paths::is_sink(&target.text) {
+            if (whole || (target.head().len() > 1 && target.head().starts_with('/')))
+                && paths::is_system(target.head())
+                && !paths::is_sink(&target.text)
+            {
                 let reason = format!("changes {}", target.head());
                 out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::SystemPath, reason), entry.at);
             }
@@ -316,7 +326,9 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     let at = arg.head().find('=')?;
     let name = &arg.text[..at];
     let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
-    valid.then(|| (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free }))
+    valid.then(|| {
+        (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free })
+    })
 }
 
 /// An argument in which a program puts something of its own where `mark` stands.

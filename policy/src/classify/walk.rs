@@ -183,6 +183,20 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// A finding about a redirection, shown as a part of its own.
+    fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
+        let Some(finding) = finding else { return };
+        if target.full().is_some_and(|path| self.judge.knowledge.is_agent_sink(path)) {
+            return;
+        }
+        if self.judge.explain {
+            let mut child = part(self.judge.text(std::slice::from_ref(target)));
+            child.raise(finding.clone());
+            into.parts.push(child);
+        }
+        into.raise(finding);
+    }
+
     fn redirections(&self, redirs: &[Redir], scope: &mut Scope<'_>, into: &mut Part) {
         for redir in redirs {
             let outer = scope.clone();
@@ -191,7 +205,7 @@ impl Walk<'_, '_> {
             match redir.kind {
                 RedirKind::Output => {
                     self.judge.collect_path(">", &target.text);
-                    into.raise_option(paths::write(&target));
+                    self.note(paths::write(&target), &target, into);
                 }
                 RedirKind::Duplicate if is_descriptor(&target) => {
                     if target.text.starts_with('0') || scope.feed.fed {
@@ -200,13 +214,14 @@ impl Walk<'_, '_> {
                 }
                 RedirKind::Duplicate => {
                     self.judge.collect_path(">", &target.text);
-                    into.raise_option(paths::write(&target));
+                    self.note(paths::write(&target), &target, into);
                     scope.feed = Feed { fed: true, ..Feed::default() };
                 }
                 RedirKind::Input => {
                     self.judge.collect_path("<", &target.text);
-                    into.raise_option(paths::read(&target));
-                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. })) && into.class >= CommandClass::Network;
+                    self.note(paths::read(&target), &target, into);
+                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
+                        && into.class >= CommandClass::Network;
                     scope.feed = Feed { fed: true, download, ..Feed::default() };
                 }
                 RedirKind::HereString => {
@@ -254,7 +269,8 @@ fn is_expanded(word: &Word) -> bool {
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
 fn subscript(word: &Word) -> Option<Finding> {
-    let text: String = word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
+    let text: String =
+        word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
     subscript_text(&text)
 }
 

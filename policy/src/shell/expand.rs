@@ -225,7 +225,9 @@ impl Parser<'_> {
         let bytes = self.src.as_bytes();
         let mut text = Vec::new();
         while self.pos < self.end && bytes[self.pos] != b'`' {
-            if bytes[self.pos] == b'\\' && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"')) {
+            if bytes[self.pos] == b'\\'
+                && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"'))
+            {
                 self.pos += 1;
             }
             text.push(bytes[self.pos]);

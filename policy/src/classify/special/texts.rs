@@ -41,7 +41,12 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if vetted.info {
         return true;
     }
-    let mut texts: Vec<&Arg> = vetted.taken.iter().filter(|taken| matches!(taken.option.as_str(), "-e") || "--expression".starts_with(&taken.option)).map(|taken| &taken.value).collect();
+    let mut texts: Vec<&Arg> = vetted
+        .taken
+        .iter()
+        .filter(|taken| matches!(taken.option.as_str(), "-e") || "--expression".starts_with(&taken.option))
+        .map(|taken| &taken.value)
+        .collect();
     if texts.is_empty() {
         texts.extend(vetted.operands.first().map(|&at| &call.args[at]));
     }
