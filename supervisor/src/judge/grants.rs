@@ -36,7 +36,7 @@ impl Grant {
             let word = |c: char| c.is_alphanumeric() || "._+-@".contains(c);
             names.extend(text.split(|c| !word(c)).filter(|name| (1..=64).contains(&name.len())).take(NAMES).map(str::to_owned));
         }
-        text_seen.then(|| Self { pid: event.process.pid, start: event.process.start, class, names })
+        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names })
     }
 
     fn is(&self, process: &Process) -> bool {
