@@ -5,13 +5,26 @@
 
 use super::session::Session;
 use stayexec_policy::forbidden::Operands;
-use stayexec_policy::{Assessment, Exec, FileFacts, Places, Script, Stdin};
+use stayexec_policy::remember::Shape;
+use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, Part, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
 
 /// What the classifier says of an event.
 pub fn assess(session: &Session, event: &Event) -> Assessment {
     let words = shell_words(event);
     session.policy.classify_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// The parts of an event.
+pub fn explain(session: &Session, event: &Event) -> Part {
+    let words = shell_words(event);
+    session.policy.explain_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// What of an event can be remembered, up to a class.
+pub fn shape(session: &Session, event: &Event, class: CommandClass) -> Option<Shape> {
+    let words = shell_words(event);
+    Shape::of(&session.policy, &exec(session, event, words.as_deref()), &session.places(), class)
 }
 
 /// What an event would open.
