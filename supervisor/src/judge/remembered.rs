@@ -223,7 +223,7 @@ impl Remembered {
 mod tests {
     use super::super::session::testing::event;
     use super::*;
-    use stayexec_protocol::{FileId, Script};
+    use stayexec_protocol::Script;
 
     fn pattern(path: &str, words: &[&str], class: CommandClass) -> Option<Pattern> {
         Pattern::of(&event(path, words), class, true, [0; 32])
@@ -266,12 +266,8 @@ mod tests {
 
     #[test]
     fn a_script_is_remembered_with_its_content() {
-        let script = |digest| Script {
-            path: b"/usr/bin/npm".to_vec(),
-            id: FileId { dev: 0, ino: 0, size: 0, ctime: 0 },
-            digest: [digest; 32],
-            text: Some(vec![]),
-        };
+        let unread = Script::unreadable(b"/usr/bin/npm".to_vec(), false);
+        let script = |digest| Script { digest: [digest; 32], text: Some(vec![]), ..unread.clone() };
         let start = |digest| Event { script: Some(script(digest)), ..event("/usr/bin/node", &["node", "/usr/bin/npm", "ci"]) };
         let pattern = Pattern::of(&start(1), CommandClass::Install, true, [0; 32]);
         let covered = |event: &Event, trusted, environment| {
