@@ -98,7 +98,7 @@ impl Message {
             Self::Request(_) => 13,
             Self::Reply(_) => 14,
             Self::Look(..) => 15,
-            Self::Forget => 15,
+            Self::Forget => 16,
         }
     }
 
@@ -187,7 +187,7 @@ impl Message {
             13 => Self::Request(Vec::get(from_ref)?),
             14 => Self::Reply(Vec::get(from_ref)?),
             15 => Self::Look(u64::get(from_ref)?, Vec::get(from_ref)?),
-            15 => Self::Forget,
+            16 => Self::Forget,
             kind => return Err(WireError::Variant(kind)),
         };
         from.end()?;
