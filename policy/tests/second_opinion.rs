@@ -18,7 +18,7 @@ fn named<'t>(node: tree_sitter::Node<'_>, text: &'t str, out: &mut Vec<&'t str>)
             out.push(name);
         }
         for at in 0..node.child_count() {
-            stack.extend(node.child(u32::try_from(at).unwrap_or(u32::MAX)));
+            stack.extend(node.child(at));
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
         }
         download |= part.class >= CommandClass::Network;
         tame &= scope.vars.tame_command(stage);
-        feed = Feed { text: printed(stage, index), fed: true, download, tame };
+        feed = Feed { text: printed(stage, index).map(std::rc::Rc::from), fed: true, download, tame };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));

@@ -1,7 +1,7 @@
 //! One program with its arguments: from the name to the entry, through its options to what it starts.
 
 use super::args::Arg;
-use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::judge::{Feed, Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::vet::{Finding, Taken, Vetted, vet};
 use super::walk::opaque;
 use super::{paths, special};
@@ -10,6 +10,9 @@ use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
 const STANDARD: &[&str] = &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// No path is longer.
+const MAX_TEXT_NAME: usize = 4096;
 
 pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -25,6 +28,10 @@ impl Judge<'_> {
             return out;
         }
         self.collect_command(args);
+        if first.text.len() > MAX_TEXT_NAME {
+            out.raise(opaque("a program name longer than any path", true));
+            return out;
+        }
         let Some(name) = first.full() else {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "the program is only known when it runs"));
             return out;
@@ -59,7 +66,7 @@ impl Judge<'_> {
 
     /// A program by its bare name.
     pub fn named(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
-        match self.knowledge.program(name) {
+        match self.knowledge.program(name).filter(|_| name.len() <= MAX_NAME) {
             Some(entry) => self.entry(entry, name, args, scope, out),
             None => {
                 for arg in args {

@@ -2,6 +2,7 @@
 //! assignment and substitution on the way.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::args::{self, Arg};
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
@@ -13,6 +14,8 @@ use crate::{CommandClass, Part, ReasonCode, Shell};
 
 /// Longer text is not read.
 const MAX_TEXT: usize = 1 << 20;
+/// Functions of a text that are told apart; calls of later ones are unknown programs.
+const MAX_FUNCTIONS: usize = 64;
 
 pub(crate) fn opaque(why: &'static str, capped: bool) -> Finding {
     let code = if capped { ReasonCode::TooLong } else { ReasonCode::Opaque };
@@ -24,7 +27,7 @@ impl Judge<'_> {
     pub fn text_part(&self, text: &str, around: Option<&Vars>, level: usize, feed: &Feed) -> Part {
         let shown = if self.explain { text.to_owned() } else { String::new() };
         let mut whole = part(shown);
-        if text.len() > MAX_TEXT || level > MAX_LEVELS {
+        if text.len() > MAX_TEXT || level > MAX_LEVELS || !self.read(text) {
             whole.raise(opaque("longer or deeper than the classifier reads", true));
             return whole;
         }
@@ -79,7 +82,7 @@ impl Walk<'_, '_> {
             Command::Function { name, body } => {
                 self.list(body, scope, false, into);
                 // Only a definition that certainly happened lets a call of that name be a call of the body.
-                if certain {
+                if certain && scope.functions.borrow().len() < MAX_FUNCTIONS {
                     scope.functions.borrow_mut().push(name.clone());
                 }
                 if self.judge.knowledge.program(name).is_some() {
@@ -225,7 +228,7 @@ impl Walk<'_, '_> {
                     scope.feed = Feed { fed: true, download, ..Feed::default() };
                 }
                 RedirKind::HereString => {
-                    let text = target.full().map(str::to_owned);
+                    let text = target.full().map(Rc::from);
                     scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
                 }
                 RedirKind::Heredoc(slot) => {
@@ -235,7 +238,7 @@ impl Walk<'_, '_> {
                     };
                     self.substitutions(body, &outer, into);
                     let body = args::single(body, scope.vars);
-                    let text = body.full().map(str::to_owned);
+                    let text = body.full().map(Rc::from);
                     scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
                 }
             }

@@ -19,6 +19,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         match self.second() {
             b'(' if self.third() == b'(' && self.is_arithmetic(1) => {
                 self.bump();
@@ -221,6 +225,10 @@ impl Parser<'_> {
 
     /// `` `…` ``: the text up to the next backtick without a backslash, unescaped, then read like a text of its own.
     pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         self.bump();
         let bytes = self.src.as_bytes();
         let mut text = Vec::new();

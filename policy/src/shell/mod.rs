@@ -13,8 +13,8 @@ pub(crate) use ast::{Command, Compound, Kind, Piece, Redir, RedirKind, Script, S
 
 /// Nesting of any kind; deeper text is opaque.
 pub(crate) const MAX_DEPTH: usize = 40;
-/// Words and operators in one text; longer text is opaque.
-pub(crate) const MAX_NODES: usize = 40_000;
+/// Words, commands and expansions in one text; longer text is opaque.
+pub(crate) const MAX_NODES: usize = 16_000;
 
 /// Parses a text.
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Remembered {
 mod tests {
     use super::super::session::testing::{event, session};
     use super::*;
-    use stayexec_protocol::{FileId, Script};
+    use stayexec_protocol::Script;
 
     type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn a_script_is_remembered_with_its_content() -> Result<()> {
-        let id = FileId { dev: 0, ino: 0, size: 0, ctime: 0 };
-        let script = |digest| Script { path: b"/usr/bin/npm".to_vec(), id: id.clone(), digest: [digest; 32], text: Some(vec![]) };
+        let unread = Script::unreadable(b"/usr/bin/npm".to_vec(), false);
+        let script = |digest| Script { digest: [digest; 32], text: Some(vec![]), ..unread.clone() };
         let start = |digest, words: &[&str]| Event { script: Some(script(digest)), ..event("/usr/bin/node", words) };
         let ci = ["node", "/usr/bin/npm", "ci"];
         let install = CommandClass::Install;

@@ -323,3 +323,26 @@ fn what_cannot_be_kept_is_not_asked_and_does_not_run() -> Result<()> {
     assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"], json!([]));
     Ok(())
 }
+
+#[test]
+fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
+    let mut stage = Stage::new()?;
+    for (words, looked) in [
+        (&["bash", "x.sh", "-c"][..], Some("x.sh")),
+        (&["bash", "-eu", "-o", "pipefail", "--", "-x"], Some("-x")),
+        (&["bash", "-ec", "ls"], None),
+        (&["bash", "-s", "x"], None),
+        (&["bash"], None),
+    ] {
+        stage.say(Message::Judge(event("/usr/bin/bash", words)));
+        match (stage.warden.try_recv()?, looked) {
+            (Message::Look(1, path), Some(wanted)) => assert_eq!(path, wanted.as_bytes()),
+            (Message::Verdict(_), None) => {}
+            (other, _) => return Err(format!("{words:?}: {other:?}").into()),
+        }
+    }
+    let read = stayexec_protocol::Script::unreadable(b"x.sh".to_vec(), true);
+    stage.say(Message::Judge(Event { script: Some(read), ..event("/usr/bin/bash", &["bash", "x.sh"]) }));
+    assert!(matches!(stage.warden.try_recv()?, Message::Verdict(_)));
+    Ok(())
+}

@@ -88,7 +88,7 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     }
     if texts.is_empty() {
         match &scope.feed.text {
-            Some(text) => texts.push(Arg::closed(text.clone())),
+            Some(text) => texts.push(Arg::closed(&**text)),
             None => raise(out, CommandClass::Write, "a database client that takes its text from its input"),
         }
     }
