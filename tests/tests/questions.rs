@@ -168,7 +168,7 @@ fn a_held_image_whose_arguments_a_peer_rewrites_does_not_run() -> Result<()> {
         scene.mark("EVIL----").expect_none();
         scene.mark("harmless").expect_none();
         let history = scene.history()?;
-        assert!(history.iter().any(|e| e.decision == "deny" && e.reason == "changed"), "{history:#?}");
+        assert!(history.iter().any(|e| e.decision != "allow" && e.reason == "changed"), "{history:#?}");
     }
     Ok(())
 }
