@@ -72,6 +72,8 @@ pub enum Message {
     Request(Vec<u8>),
     /// The reply to it: JSON-RPC.
     Reply(Vec<u8>),
+    /// The rules have changed: repeat none of the judgements given so far.
+    Forget,
 }
 
 impl Message {
@@ -92,6 +94,7 @@ impl Message {
             Self::End(_) => 12,
             Self::Request(_) => 13,
             Self::Reply(_) => 14,
+            Self::Forget => 15,
         }
     }
 
@@ -125,7 +128,7 @@ impl Message {
                 why.put(&mut frame);
             }
             Self::End(status) => status.put(&mut frame),
-            Self::Enlisted | Self::Stop => {}
+            Self::Enlisted | Self::Stop | Self::Forget => {}
         }
         let length = frame.len() - 4;
         if length > FRAME_LIMIT {
@@ -175,6 +178,7 @@ impl Message {
             12 => Self::End(i32::get(from_ref)?),
             13 => Self::Request(Vec::get(from_ref)?),
             14 => Self::Reply(Vec::get(from_ref)?),
+            15 => Self::Forget,
             kind => return Err(WireError::Variant(kind)),
         };
         from.end()?;

@@ -124,7 +124,7 @@ impl Entry {
         let (mut sub, mut patterns) = (HashMap::new(), Vec::new());
         for (class, words) in &raw.verbs {
             for word in words.split_whitespace() {
-                let verb = RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax, ..RawEntry::default() };
+                let verb = RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax && *class > CommandClass::Read, ..RawEntry::default() };
                 let entry = Self { at, ..Self::compile(name, &verb, &common, lines)? };
                 insert(&mut sub, &mut patterns, word, entry);
             }

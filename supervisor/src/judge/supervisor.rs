@@ -50,7 +50,7 @@ impl Supervisor {
             }
             Inbound::Closed(id) => self.closed(id),
             Inbound::Said(id, message) => {
-                if let Err(line) = self.said(id, message)
+                if let Err(line) = self.said(id, *message)
                     && let Some(peer) = self.peers.get(&id)
                 {
                     peer.outbox.refuse(line);

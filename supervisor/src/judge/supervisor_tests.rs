@@ -43,7 +43,7 @@ impl Stage {
     }
 
     fn say(&mut self, message: Message) {
-        self.supervisor.take(Inbound::Said(WARDEN, message));
+        self.supervisor.take(Inbound::Said(WARDEN, Box::new(message)));
     }
 
     fn judge(&mut self, event: &Event) -> Result<Verdict> {
@@ -56,7 +56,7 @@ impl Stage {
 
     fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        self.supervisor.take(Inbound::Said(FACE, Message::Request(request.to_string().into_bytes())));
+        self.supervisor.take(Inbound::Said(FACE, Box::new(Message::Request(request.to_string().into_bytes()))));
         match self.face.try_recv()? {
             Message::Reply(reply) => Ok(serde_json::from_slice(&reply)?),
             other => Err(format!("{other:?}").into()),
@@ -145,13 +145,13 @@ fn an_answer_that_was_not_confirmed_is_delivered_again() -> Result<()> {
 #[test]
 fn what_comes_out_of_turn_is_refused() -> Result<()> {
     let mut stage = Stage::new()?;
-    stage.supervisor.take(Inbound::Said(FACE, Message::Judge(unknown(1))));
+    stage.supervisor.take(Inbound::Said(FACE, Box::new(Message::Judge(unknown(1)))));
     assert!(matches!(stage.face.try_recv()?, Message::Refused(_)));
     stage.say(Message::Request(b"{}".to_vec()));
     assert!(matches!(stage.warden.try_recv()?, Message::Refused(_)));
     let other = stage.connect(3)?;
     let broken = Enlist { config: b"{}".to_vec(), run: [8; 16], ..enlist(&Frozen::of(&settings()?, false, false))? };
-    stage.supervisor.take(Inbound::Said(3, Message::Enlist(broken)));
+    stage.supervisor.take(Inbound::Said(3, Box::new(Message::Enlist(broken))));
     assert!(matches!(other.try_recv()?, Message::Refused(_)));
     Ok(())
 }

@@ -21,8 +21,6 @@ pub struct Image {
     pub parent: i32,
     /// Registers at the stop.
     pub registers: Registers,
-    /// The initial stack at the stop.
-    pub stack: stack::Bytes,
 }
 
 /// Deepest chain of scripts that the kernel follows (BINPRM_MAX_RECURSION is 4 rewrites).
@@ -35,7 +33,7 @@ const CHAIN: usize = 5;
 pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) -> io::Result<Image> {
     let process = procfs.process(pid)?;
     let registers = Registers::read(pid)?;
-    let (initial, stack) = stack::read(pid, registers.sp(), registers.width())?;
+    let initial = stack::read(pid, registers.sp(), registers.width())?;
     let here = view.is_here(&process);
     let executable = view.executable(&process, registers.ip(), here)?;
     // A script at the image's own path would be its own interpreter, which the kernel refuses.
@@ -57,7 +55,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         script,
         stdin: standard_input(&process),
     };
-    Ok(Image { event, parent: stat.parent, registers, stack })
+    Ok(Image { event, parent: stat.parent, registers })
 }
 
 /// A text that its caller would interpret by itself, as an event; the caller waits in its call.

@@ -7,12 +7,12 @@ use super::arguments;
 use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
+use super::hold::{Held, Rest};
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
 use super::signals::{self, Signals};
-use super::snapshot::Snapshot;
 use super::trust::View;
 use super::wake::Wake;
 use super::{reaper, records};
@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Ended, Event, Message, Record, Verdict};
+use stayexec_protocol::{Ended, Event, Message, Record};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -45,6 +45,13 @@ impl Subject {
             Self::Text(event) => event,
         }
     }
+
+    pub(super) fn event_mut(&mut self) -> &mut Event {
+        match self {
+            Self::Image(image) => &mut image.event,
+            Self::Text(event) => event,
+        }
+    }
 }
 
 /// Where a call stands.
@@ -57,9 +64,9 @@ pub(super) enum State {
     /// Attached, and let go into the kernel's exec.
     Loading,
     /// The supervisor has been asked.
-    Judging(Subject),
-    /// A person has been asked. The handle is in the poller as long as it is open.
-    Held { subject: Subject, snapshot: Option<Snapshot>, verdict: Verdict, _ended: Option<OwnedFd> },
+    Judging(Subject, Rest),
+    /// A person has been asked.
+    Held(Box<Held>),
     /// A refused caller gets its line, until then at the longest.
     Refusing(Instant),
     /// A denied image is on its way out.
@@ -171,6 +178,7 @@ impl Gate {
                 Message::Verdict(verdict) => self.judged(verdict),
                 Message::Answer(answer) => self.answered(answer),
                 Message::Stop => self.stop(),
+                Message::Forget => self.repeats = Repeats::default(),
                 // Anything else is not for a warden; the calls that are open stay open.
                 _ => {}
             }
@@ -198,8 +206,8 @@ impl Gate {
         open.sort_unstable();
         for number in open {
             let message = match self.calls.get(&number).map(|c| &c.state) {
-                Some(State::Judging(subject)) => Message::Judge(subject.event().clone()),
-                Some(State::Held { subject, verdict, .. }) => Message::Reopen(subject.event().clone(), verdict.clone()),
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event().clone()),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event().clone(), held.verdict.clone()),
                 _ => continue,
             };
             self.link.send(&message);
@@ -210,7 +218,7 @@ impl Gate {
         let of = |call: &Call| match &call.state {
             State::Looking(until) | State::Refusing(until) => Some(*until),
             State::Ending(ending) => Some(ending.deadline()),
-            State::Held { .. } => Some(self.next_sweep),
+            State::Held(_) => Some(self.next_sweep),
             _ => None,
         };
         // Held calls are many and share one deadline; the others are few.
@@ -244,8 +252,7 @@ impl Gate {
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
     fn end(mut self, status: i32) -> i32 {
-        let held: Vec<u64> = self.calls.iter().filter(|(_, c)| matches!(c.state, State::Held { .. })).map(|(&n, _)| n).collect();
-        for number in held {
+        for number in self.held() {
             self.withdraw(number, stayexec_protocol::Withdrawal::RunEnded);
         }
         let record = Record::Ended(Ended { time: process::now(), status });

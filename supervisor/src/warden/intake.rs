@@ -5,6 +5,7 @@
 //! EPERM, what it cannot attach to.
 
 use super::gate::{Call, Errand, Gate, State, Subject};
+use super::hold::Rest;
 use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
@@ -90,7 +91,7 @@ impl Gate {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
                 let digest = repeat::digest(&self.key, &event);
                 self.link.send(&Message::Judge(event.clone()));
-                self.set(number, State::Judging(Subject::Text(Box::new(event))));
+                self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));
                 if let Some(call) = self.calls.get_mut(&number) {
                     call.digest = digest;
                 }

@@ -5,6 +5,7 @@
 //! its caller must not take ENOEXEC for leave to interpret it.
 
 use super::gate::{Gate, State, Subject};
+use super::hold::Rest;
 use super::{capture, ending, repeat};
 use crate::sys::arch::Registers;
 use crate::sys::ptrace::{self, Change};
@@ -45,7 +46,7 @@ impl Gate {
                 }
             },
             // A judged image moves only to die.
-            State::Judging(Subject::Image(image)) => match ptrace::wait(image.event.process.pid as i32) {
+            State::Judging(Subject::Image(image), _) => match ptrace::wait(image.event.process.pid as i32) {
                 Change::None => true,
                 Change::Ended(_) | Change::Gone => {
                     self.calls.remove(&number);
@@ -53,6 +54,7 @@ impl Gate {
                 }
                 _ => true,
             },
+            State::Held(_) => self.held_moved(number),
             _ => false,
         }
     }
@@ -98,7 +100,7 @@ impl Gate {
             image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
             self.link.send(&Message::Judge(image.event.clone()));
         }
-        self.set(number, State::Judging(Subject::Image(Box::new(image))));
+        self.set(number, State::Judging(Subject::Image(Box::new(image)), Rest::Loaded));
         if let Some(verdict) = repeated {
             self.settle(number, &verdict, true);
         }
@@ -109,7 +111,7 @@ impl Gate {
     fn end_unread(&mut self, number: u64, pid: i32, note: &str) -> bool {
         self.record_refusal(number, Reason::Unreadable, note);
         let ending = match Registers::read(pid) {
-            Ok(registers) => ending::Ending::begin(pid, registers, format!("stayexec: denied: {note}\n").as_bytes()),
+            Ok(registers) => ending::Ending::begin(pid, registers, false, format!("stayexec: denied: {note}\n").as_bytes()),
             // Not even its registers: it is dying already.
             Err(_) => {
                 let _ = crate::sys::process::kill(pid, libc::SIGKILL);

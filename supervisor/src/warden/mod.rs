@@ -12,6 +12,7 @@ mod courtesy;
 mod ending;
 mod errand;
 mod gate;
+mod hold;
 mod intake;
 mod launch;
 mod link;

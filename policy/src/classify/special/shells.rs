@@ -4,7 +4,7 @@ use super::super::args::Arg;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::program::{deeper, split_assignment};
 use super::super::vet::{Finding, vet};
-use super::super::walk::{opaque, subscript_text};
+use super::super::walk::subscript_text;
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
 
@@ -108,6 +108,9 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
         if let Some(found) = subscript_text(&arg.text) {
             out.raise(found);
         }
+        if arg.text.starts_with('-') && arg.text.contains('n') && matches!(call.name, "declare" | "typeset" | "local") {
+            raise(out, ReasonCode::Opaque, "a name that stands for another variable");
+        }
         match split_assignment(arg) {
             Some((name, value)) => {
                 if let Some(found) = judge.assignment(name.trim_end_matches('+'), &value, scope) {
@@ -137,12 +140,21 @@ pub(super) fn unset(call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool 
     true
 }
 
-/// Changing the directory observes; `cd` has no option that does more.
-pub(super) fn cd(_call: &Call<'_>, _out: &mut Part) -> bool {
-    true
+/// `read NAME`, `printf -v NAME`: a variable that programs obey may not be set past the check of assignments.
+pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
+    subscripts(call, out);
+    let printf = call.name == "printf";
+    let sets = !printf || call.args.first().is_some_and(|arg| arg.text.starts_with("-v"));
+    let names = call.args.iter().take(if printf { 2 } else { usize::MAX });
+    if sets && names.map(|arg| arg.text.trim_start_matches("-v")).any(|name| judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless) {
+        raise(out, ReasonCode::Environment, "sets a variable that makes programs load other code");
+    }
+    if sets && call.args.iter().any(|arg| arg.is_open() && arg.known == 0) {
+        raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
+    }
+    false
 }
 
-/// What flows into a command that is no shell does not matter to it.
 impl Judge<'_> {
     /// An assignment, in front of a command or on its own.
     pub fn assignment(&self, name: &str, value: &Arg, scope: &Scope<'_>) -> Option<Finding> {
