@@ -56,6 +56,11 @@ impl SecurityPolicy {
         self
     }
 
+    /// Gives the knowledge back; the compiled-in one when others hold it too.
+    pub(crate) fn into_knowledge(self) -> Knowledge {
+        Arc::try_unwrap(self.knowledge).unwrap_or_default()
+    }
+
     /// The tier.
     #[must_use]
     pub const fn autonomy(&self) -> AutonomyLevel {

@@ -32,6 +32,9 @@ impl Judge<'_> {
         if let Some(why) = script.opaque {
             whole.raise(opaque(why, script.capped));
         }
+        if let Some(name) = script.assigned.iter().find(|name| self.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless) {
+            whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
+        }
         let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
         let vars = Vars::collect(&script.commands, around, &free);
         let functions = RefCell::new(Vec::new());
@@ -92,6 +95,11 @@ impl Walk<'_, '_> {
             if matches!(compound.kind, Kind::Test | Kind::Arith) {
                 into.raise_option(subscript(word));
             }
+        }
+        if let Some(name) = &compound.variable
+            && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
+        {
+            into.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, "a loop over a variable that programs obey"));
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);

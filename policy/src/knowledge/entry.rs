@@ -119,7 +119,8 @@ impl Entry {
         for (list, class) in raising {
             declare(&mut options, raw.dash, list, Opt { class, ..Opt::FLAG });
         }
-        declare(&mut options, raw.dash, &raw.info, Opt { info: true, ..Opt::FLAG });
+        // Words with one dash are common here and bundles are not.
+        declare(&mut options, true, &raw.info, Opt { info: true, ..Opt::FLAG });
         let common = format!("{inherited} {}", raw.common);
         let (mut sub, mut patterns) = (HashMap::new(), Vec::new());
         for (class, words) in &raw.verbs {

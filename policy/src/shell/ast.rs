@@ -6,6 +6,8 @@ pub(crate) struct Script {
     pub commands: Vec<Command>,
     /// Bodies of here-documents, by the number in [`RedirKind::Heredoc`].
     pub heredocs: Vec<Word>,
+    /// Variables that `${name:=value}` or `((name = value))` may set.
+    pub assigned: Vec<String>,
     /// Why the text is not fully understood.
     pub opaque: Option<&'static str>,
     /// A cap was met.

@@ -156,6 +156,9 @@ impl Parser<'_> {
         if self.peek() == b'@' && self.second() == b'P' {
             self.note("${…@P} runs what the value holds");
         }
+        if self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=') {
+            self.assigned.push(name.clone());
+        }
         let at = word.pieces.len();
         word.pieces.push(Piece::Variable { name, quoted, risky });
         let mut operand = Word::default();
@@ -248,6 +251,7 @@ impl Parser<'_> {
         self.capped |= inner.capped;
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;
+        self.assigned.append(&mut inner.assigned);
         word.pieces.push(Piece::Command { body, quoted });
         self.leave();
     }

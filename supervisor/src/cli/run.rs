@@ -40,7 +40,7 @@ pub(super) fn plan(
 ) -> Result<Plan, Failure> {
     settings.directories.make(around.uid)?;
     let state = context::workspace_state(&settings.directories, &settings.workspace);
-    let journal_dir = context::journals(&state);
+    let journal_dir = config::journals(&state);
     config::make_private(&state, around.uid)?;
     config::make_private(&journal_dir, around.uid)?;
     let frozen = Frozen::of(settings, gate_off, observe);

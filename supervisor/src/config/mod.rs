@@ -18,7 +18,7 @@ mod surroundings;
 mod workspace;
 
 pub use deadline::Deadline;
-pub use directories::{Directories, make_private};
+pub use directories::{Directories, journals, make_private, workspace_state};
 pub use document::{Origin, Permission, Program, Require, RiskLevel, Rule};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};

@@ -7,20 +7,26 @@
 mod check;
 mod facts;
 mod forbidden;
+mod grants;
+mod index;
 mod judgement;
 mod launch;
 mod question;
 mod questions;
+mod remembered;
 mod rpc;
+mod rpc_rules;
 mod rules;
 mod serve;
 mod session;
+mod store;
 mod supervisor;
 mod text;
+mod workspaces;
 
 pub use check::{Checked, Input, check};
 pub use question::{Answering, Choice, Question};
-pub use questions::{QuestionError, Questions};
+pub use questions::QuestionError;
 pub use rules::check as check_rules;
 pub use serve::{Options, ServeError, serve};
 pub use text::{word as shown_bytes, word_of_text as shown};

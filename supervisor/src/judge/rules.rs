@@ -4,15 +4,19 @@
 //! start goes by; one that allows only under the name of a file that is what it says. Refuses a rule whose own examples
 //! it does not meet.
 
-use super::session::Session;
+use super::workspaces::Workspace;
 use crate::config::{Frozen, PlacedRule, Rule};
 use stayexec_policy::GateDecision;
 use stayexec_protocol::Event;
 
 /// The strictest rule for an event; `trusted`: its file is what its name says.
-pub fn strictest<'a>(session: &'a Session, event: &Event, trusted: bool) -> Option<&'a PlacedRule> {
+pub fn strictest<'a>(frozen: &'a Frozen, workspace: &'a Workspace, event: &Event, trusted: bool) -> Option<&'a PlacedRule> {
+    if frozen.rules.is_empty() && workspace.rules.is_empty() {
+        return None;
+    }
     let forms = Forms::of(event);
-    let matching = session.frozen.rules.iter().filter(|placed| {
+    let all = frozen.rules.iter().chain(workspace.rules.iter().map(|own| &own.placed));
+    let matching = all.filter(|placed| {
         let strict = leads(&placed.rule, &forms.loaded);
         match placed.rule.decision {
             GateDecision::Allow => strict && trusted,
@@ -91,7 +95,7 @@ fn leads(rule: &Rule, words: &[&[u8]]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::session::testing::{event, session};
+    use super::super::session::testing::{event, session, workspace};
     use super::*;
 
     fn rule(words: &[&str], decision: GateDecision) -> PlacedRule {
@@ -111,8 +115,10 @@ mod tests {
                 rule(&["npm", "install"], GateDecision::Prompt),
             ];
         })?;
-        let decided =
-            |path: &str, words: &[&str], trusted| strictest(&session, &event(path, words), trusted).map(|placed| placed.rule.decision);
+        let (workspace, _dir) = workspace()?;
+        let decided = |path: &str, words: &[&str], trusted| {
+            strictest(&session.frozen, &workspace, &event(path, words), trusted).map(|placed| placed.rule.decision)
+        };
         assert_eq!(decided("/usr/bin/git", &["git", "status"], true), Some(GateDecision::Allow));
         assert_eq!(decided("/usr/bin/git", &["git", "push", "x"], true), Some(GateDecision::Block));
         assert_eq!(decided("/home/dev/git", &["git", "status"], false), None);

@@ -97,6 +97,15 @@ pub fn status(fd: impl AsFd) -> io::Result<Status> {
     status_at(fd.as_fd(), b"", true)
 }
 
+/// The status of what an absolute path leads to in our own root.
+///
+/// # Errors
+/// Those of statx(2).
+pub fn status_here(path: &[u8]) -> io::Result<Status> {
+    // SAFETY: AT_FDCWD is no descriptor; an absolute path does not use it.
+    status_at(unsafe { BorrowedFd::borrow_raw(libc::AT_FDCWD) }, path, false)
+}
+
 /// The status of `path` below `base`; a link in the last component is followed unless `no_follow`.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use super::hold::Rest;
 use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
-use crate::sys::{pidfd, ptrace};
+use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::{Message, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
@@ -47,6 +47,9 @@ impl Gate {
     fn group_of(&self, tid: i32) -> io::Result<i32> {
         if tid == 0 {
             return Err(io::ErrorKind::NotFound.into());
+        }
+        if process::is_leader(tid) {
+            return Ok(tid);
         }
         let known = pidfd::open_thread(tid).and_then(|fd| pidfd::identity(fd.as_fd())).map(|i| i.tgid);
         known.or_else(|_| {

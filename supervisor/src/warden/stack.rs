@@ -11,7 +11,7 @@ use std::io;
 /// Most that is read, in bytes: the kernel caps argv and environment at 6 MiB together (execve(2)).
 const LIMIT: usize = 8 << 20;
 /// First read, in bytes; most stacks fit.
-const FIRST: usize = 8 << 10;
+const FIRST: usize = 16 << 10;
 
 const AT_UID: u64 = 11;
 const AT_EUID: u64 = 12;

@@ -21,6 +21,16 @@ pub struct View {
     started: i64,
     /// Places that were looked at before.
     seen: RefCell<HashMap<(Vec<u8>, FileId), Place>>,
+    /// ELF interpreters by executable; `None` for a static one.
+    linkers: RefCell<HashMap<FileId, Option<Linker>>>,
+}
+
+/// An ELF interpreter.
+#[derive(Debug, Clone)]
+struct Linker {
+    path: Vec<u8>,
+    /// Device and inode.
+    file: (u64, u64),
 }
 
 /// What the warden's own view says of a path at which a file was loaded. It holds for the whole run: the file is the same
@@ -45,7 +55,7 @@ impl View {
     pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
         let root: OwnedFd = std::fs::File::open("/")?.into();
         let launched_root = place_of(&launched.follow_status("root")?);
-        Ok(Self { root, launched_root, started, seen: RefCell::default() })
+        Ok(Self { root, launched_root, started, seen: RefCell::default(), linkers: RefCell::default() })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
@@ -55,10 +65,9 @@ impl View {
     pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<Executable> {
         let status = process.follow_status("exe")?;
         let path = process.link_text("exe")?;
-        let linker_trusted = match process.region(ip)? {
-            None => return Err(io::ErrorKind::InvalidData.into()),
-            Some(region) if (region.dev, region.ino) == (status.id.dev, status.id.ino) => true,
-            Some(region) => here && self.is_untouched(&region.path, (region.dev, region.ino)) && self.no_preload(process),
+        let linker_trusted = match self.linker(process, ip, &status.id)? {
+            None => true,
+            Some(linker) => here && self.is_untouched(&linker) && self.no_preload(process),
         };
         let place = self.place(&path, &status.id);
         Ok(Executable {
@@ -92,10 +101,31 @@ impl View {
         path::status_at(self.root.as_fd(), path, true).ok()
     }
 
-    fn is_untouched(&self, path: &[u8], id: (u64, u64)) -> bool {
-        let Some(status) = self.look(path) else { return false };
-        let same = (status.id.dev, status.id.ino) == id;
-        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(path, &status.id).chain_root_owned
+    /// The file of the image's first instruction, where that is not the executable's own: its ELF interpreter. Which one an
+    /// executable names is part of its content, so it is asked of the kernel once; whether that file is still what it was
+    /// is looked at each time.
+    fn linker(&self, process: &ProcessDir, ip: u64, id: &FileId) -> io::Result<Option<Linker>> {
+        let mut linkers = self.linkers.borrow_mut();
+        if let Some(linker) = linkers.get(id) {
+            return Ok(linker.clone());
+        }
+        let Some(region) = process.region(ip)? else { return Err(io::ErrorKind::InvalidData.into()) };
+        let own = (region.dev, region.ino) == (id.dev, id.ino);
+        let linker = (!own).then_some(Linker { path: region.path, file: (region.dev, region.ino) });
+        if linkers.len() >= BOUND {
+            linkers.clear();
+        }
+        // One that the run did not find in place is not remembered: only an untouched file can be known by its path.
+        if linker.as_ref().is_none_or(|l| self.is_untouched(l)) {
+            linkers.insert(id.clone(), linker.clone());
+        }
+        Ok(linker)
+    }
+
+    fn is_untouched(&self, linker: &Linker) -> bool {
+        let Some(status) = self.look(&linker.path) else { return false };
+        let same = (status.id.dev, status.id.ino) == linker.file;
+        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(&linker.path, &status.id).chain_root_owned
     }
 
     fn chain_belongs_to_root(&self, path: &[u8]) -> bool {

@@ -20,9 +20,10 @@ pub(super) fn command(call: &Call<'_>, _out: &mut Part) -> bool {
 /// `git branch`, `git tag`: names are listed with an option that asks for it, created without.
 pub(super) fn listing(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
-    let lists = ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n", "-l", "--verify", "-v", "-a", "-r", "--all", "--remotes"];
+    let lists = ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n", "-l", "--verify", "-a", "-r", "--all", "--remotes"];
+    let tag = call.entry.short('s').is_some();
     let asked = vetted.flags.iter().map(String::as_str).chain(vetted.taken.iter().map(|taken| taken.option.as_str())).any(|flag| {
-        lists.contains(&flag) && (call.name.ends_with("tag") || flag != "-l" || !call.name.ends_with("branch"))
+        lists.contains(&flag) || (flag == "-v" && tag)
     });
     if !asked {
         return false;
