@@ -92,7 +92,7 @@ fn a_workspace_that_cannot_be_used() -> Result<()> {
     let scene = Scene::ordinary()?;
     let closed = scene.file("closed/file", "")?;
     let closed = closed.parent().unwrap_or(&closed);
-    fs::set_permissions(closed, fs::Permissions::from_mode(0))?;
+    fs::set_permissions(closed, fs::Permissions::from_mode(0o000))?;
     mentions(&refused(&scene, touching(scene.run().words(["--workspace", "closed"])), 125)?, &["closed"]);
     Ok(())
 }
