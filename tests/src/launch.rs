@@ -226,12 +226,20 @@ impl Running<'_> {
         said.with_context(|| self.told())
     }
 
-    /// Writes a line feed to its standard input, where that is open.
+    /// Writes a line to its standard input, where that is open.
     ///
     /// # Errors
     /// It reads no more.
+    pub fn types(&mut self, line: &str) -> Result<()> {
+        Ok(self.stdin.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{line}"))?)
+    }
+
+    /// Writes an empty line.
+    ///
+    /// # Errors
+    /// As [`Running::types`].
     pub fn press(&mut self) -> Result<()> {
-        Ok(self.stdin.as_mut().map_or(Ok(()), |pipe| pipe.write_all(b"\n"))?)
+        self.types("")
     }
 
     /// Waits for its end, and for the end of its streams.
