@@ -69,6 +69,20 @@ fn a_gate_in_a_gate_loosens_nothing() -> Result<()> {
     Ok(())
 }
 
+/// Has an agent that was launched for something else run each of `lines`; each must be refused.
+fn refused(scene: &Scene, lines: &[String]) -> Result<()> {
+    let text = "import subprocess, sys\nfor line in sys.stdin:\n    print('status', subprocess.call(['bash', '-c', line]), flush=True)\n";
+    scene.file("agent.py", text)?;
+    let run = scene.run().tier("full").origin("unattended").unconfined().command(["/usr/bin/python3", "agent.py"]);
+    let outcome = run.input(Input::Text(lines.join("\n").into())).finish()?;
+    assert_eq!(outcome.out(), "status 126\n".repeat(lines.len()), "{lines:#?}: {}", outcome.told());
+    // Not even a person's own launch opens them.
+    for line in lines {
+        scene.full(["bash", "-c", line])?.expect_code(126);
+    }
+    Ok(())
+}
+
 #[test]
 fn the_judges_files_are_forbidden() -> Result<()> {
     for scene in Scene::of_each_user()? {
@@ -76,9 +90,7 @@ fn the_judges_files_are_forbidden() -> Result<()> {
         scene.full(["true"])?.expect_code(0);
         for folder in ["state/stayexec", "config/stayexec", "run/stayexec"] {
             let path = scene.path(folder).display().to_string();
-            let text = format!("touch {path}/planted; echo status $?; cp /etc/hostname {path}/planted; echo status $?");
-            let outcome = scene.full(["bash", "-c", &text])?;
-            assert_eq!(outcome.out(), "status 126\nstatus 126\n", "{folder}: {}", outcome.told());
+            refused(&scene, &[format!("touch {path}/planted"), format!("cp /etc/hostname {path}/planted"), format!("rm -f {path}/*")])?;
             assert!(!scene.path(folder).join("planted").exists());
         }
     }
@@ -98,10 +110,7 @@ fn credential_stores_are_forbidden_in_every_tier() -> Result<()> {
             "cat /proc/self/root$HOME/.netrc",
             "cp ~/.netrc here",
         ];
-        for way in ways {
-            let outcome = scene.full(["bash", "-c", &format!("{way}; echo status $?")])?;
-            assert_eq!(outcome.out(), "status 126\n", "{way}: {}", outcome.told());
-        }
+        refused(&scene, &ways.map(str::to_owned))?;
         // Named where nothing is opened, they are text.
         let outcome = scene.full(["bash", "-c", "echo x >log; grep -c '~/.ssh/id_ed25519' log; echo status $?"])?;
         assert_eq!(outcome.out(), "0\nstatus 1\n", "{}", outcome.told());
