@@ -99,3 +99,15 @@ fn history_of_this_workspace_and_of_all() -> Result<()> {
     assert!(elsewhere(&["history", "--all"])?.out().contains("ls"));
     Ok(())
 }
+
+#[test]
+fn a_command_line_of_a_megabyte_is_folded_wherever_it_is_shown() -> Result<()> {
+    let scene = Scene::new()?;
+    scene.full(["bash", "-c", "w=$(printf 'y%.0s' {1..100000}); /bin/echo $w $w $w $w $w $w $w $w $w $w >/dev/null"])?.expect_code(0);
+    let outcome = says(&scene, &["history"])?;
+    outcome.expect_code(0).expect_quiet();
+    assert!(outcome.out().lines().all(|l| l.len() < 2000), "a line has more than 2,000 bytes");
+    let outcome = says(&scene, &["history", "--json"])?;
+    outcome.expect_code(0).expect_quiet();
+    Ok(())
+}
