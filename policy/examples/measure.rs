@@ -34,7 +34,8 @@ fn main() {
         let entry = deciding.entry.clone().unwrap_or_default();
         if let Some(class) = value["class"].as_str() {
             let class: CommandClass = class.parse().expect("a class");
-            let also: Vec<CommandClass> = value["also_right"].as_array().into_iter().flatten().filter_map(|word| word.as_str()?.parse().ok()).collect();
+            let also: Vec<CommandClass> =
+                value["also_right"].as_array().into_iter().flatten().filter_map(|word| word.as_str()?.parse().ok()).collect();
             let good = part.class == class || also.contains(&part.class);
             right += usize::from(good);
             if class == CommandClass::Read && also.is_empty() {

@@ -133,11 +133,9 @@ impl SecurityPolicy {
         let part = classify::command(self, command, false);
         let deciding = part.deciding();
         match declared {
-            Some(declared) if declared > part.class => Decision {
-                class: declared,
-                decision: self.gate_decision(declared),
-                reason: format!("declared {declared} by the caller"),
-            },
+            Some(declared) if declared > part.class => {
+                Decision { class: declared, decision: self.gate_decision(declared), reason: format!("declared {declared} by the caller") }
+            }
             _ => Decision { class: part.class, decision: self.gate_decision(part.class), reason: deciding.reason.clone() },
         }
     }

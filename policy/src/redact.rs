@@ -8,24 +8,95 @@ pub const REDACTED: &str = "[redacted]";
 
 /// Beginnings of well-known tokens.
 const TOKENS: &[&str] = &[
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "xoxb-", "xoxp-",
-    "xoxa-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "dop_v1_", "hf_", "SG.", "eyJhbGci", "eyJ0eXAi", "shpat_", "sq0atp-",
-    "dckr_pat_", "tskey-", "lin_api_", "pat-", "gsk_", "xai-", "r8_", "figd_", "AGE-SECRET-KEY-", "-----BEGIN ",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "gldt-",
+    "glrt-",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "pk_live_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xoxr-",
+    "xoxs-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "hf_",
+    "SG.",
+    "eyJhbGci",
+    "eyJ0eXAi",
+    "shpat_",
+    "sq0atp-",
+    "dckr_pat_",
+    "tskey-",
+    "lin_api_",
+    "pat-",
+    "gsk_",
+    "xai-",
+    "r8_",
+    "figd_",
+    "AGE-SECRET-KEY-",
+    "-----BEGIN ",
 ];
 
 /// Words in names of options and variables whose value is a secret.
 const NAMES: &[&str] = &[
-    "password", "passwd", "passphrase", "secret", "token", "apikey", "api-key", "api_key", "access-key", "access_key", "private-key", "private_key", "credential",
-    "auth-key", "auth_key", "pgpassword", "mysql_pwd", "client-secret", "bearer",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "api-key",
+    "api_key",
+    "access-key",
+    "access_key",
+    "private-key",
+    "private_key",
+    "credential",
+    "auth-key",
+    "auth_key",
+    "pgpassword",
+    "mysql_pwd",
+    "client-secret",
+    "bearer",
 ];
 
 /// Headers whose value is a secret.
-const HEADERS: &[&str] = &["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-auth-token", "x-access-token", "private-token", "x-gitlab-token", "x-amz-security-token"];
+const HEADERS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "x-api-key",
+    "x-auth-token",
+    "x-access-token",
+    "private-token",
+    "x-gitlab-token",
+    "x-amz-security-token",
+];
 
 /// The argument vector without its secrets.
 #[must_use]
 pub fn argv(argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let program = argv.first().map(|name| String::from_utf8_lossy(name).rsplit('/').next().unwrap_or_default().to_ascii_lowercase()).unwrap_or_default();
+    let program = argv
+        .first()
+        .map(|name| String::from_utf8_lossy(name).rsplit('/').next().unwrap_or_default().to_ascii_lowercase())
+        .unwrap_or_default();
     let mut out = Vec::with_capacity(argv.len());
     let mut secret_next = false;
     for (index, arg) in argv.iter().enumerate() {
@@ -59,7 +130,9 @@ fn takes_secret(text: &str, program: &str) -> bool {
     let name = text.trim_start_matches('-').to_ascii_lowercase();
     match (program, text) {
         ("curl", "-u" | "--user" | "-U" | "--proxy-user" | "--oauth2-bearer" | "--pass") => true,
-        ("sshpass" | "docker" | "podman" | "mongo" | "mongosh" | "mongodump" | "smbclient" | "ldapsearch", "-p" | "-w") => program != "docker" && program != "podman",
+        ("sshpass" | "docker" | "podman" | "mongo" | "mongosh" | "mongodump" | "smbclient" | "ldapsearch", "-p" | "-w") => {
+            program != "docker" && program != "podman"
+        }
         ("redis-cli", "-a") => true,
         ("wget" | "http" | "https", "--password" | "--http-password" | "-a" | "--auth") => true,
         _ => text.starts_with("--") && is_secret_name(&name),
@@ -69,8 +142,23 @@ fn takes_secret(text: &str, program: &str) -> bool {
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // A file, a count or a switch about secrets is none.
-    let about = ["-file", "_file", "-stdin", "_path", "-path", "max-tokens", "max_tokens", "tokenizer", "-length", "no-password", "token-type", "-name", "_name"];
-    NAMES.iter().any(|word| name.contains(word)) && !about.iter().any(|word| name.contains(word)) || matches!(name.as_str(), "pass" | "pwd" | "auth")
+    let about = [
+        "-file",
+        "_file",
+        "-stdin",
+        "_path",
+        "-path",
+        "max-tokens",
+        "max_tokens",
+        "tokenizer",
+        "-length",
+        "no-password",
+        "token-type",
+        "-name",
+        "_name",
+    ];
+    NAMES.iter().any(|word| name.contains(word)) && !about.iter().any(|word| name.contains(word))
+        || matches!(name.as_str(), "pass" | "pwd" | "auth")
 }
 
 /// One argument, which may itself be a text of several words.
@@ -209,7 +297,11 @@ fn query(text: &str) -> String {
     let pairs: Vec<String> = tail
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if !value.is_empty() && (is_secret_name(name) || matches!(name, "key" | "sig" | "signature" | "X-Amz-Signature")) => format!("{name}={REDACTED}"),
+            Some((name, value))
+                if !value.is_empty() && (is_secret_name(name) || matches!(name, "key" | "sig" | "signature" | "X-Amz-Signature")) =>
+            {
+                format!("{name}={REDACTED}")
+            }
             _ => pair.to_owned(),
         })
         .collect();
@@ -264,14 +356,23 @@ mod tests {
         assert_eq!(shown(&["env", "GITHUB_TOKEN=abc", "ls"]), "env GITHUB_TOKEN=[redacted] ls");
         assert_eq!(shown(&["echo", "ghp_0123456789abcdef0123"]), "echo [redacted]");
         assert_eq!(shown(&["mysql", "-phunter2", "db"]), "mysql -p[redacted] db");
-        assert_eq!(shown(&["sh", "-c", "curl -H 'Authorization: Bearer abc def' https://u:p@h; ls"]), "sh -c curl -H 'Authorization: [redacted]' https://u:[redacted]@h; ls");
+        assert_eq!(
+            shown(&["sh", "-c", "curl -H 'Authorization: Bearer abc def' https://u:p@h; ls"]),
+            "sh -c curl -H 'Authorization: [redacted]' https://u:[redacted]@h; ls"
+        );
         assert_eq!(shown(&["sh", "-c", "API_KEY=abc ./x --token abc"]), "sh -c API_KEY=[redacted] ./x --token [redacted]");
         assert_eq!(shown(&["curl", "https://h/x?api_key=abc&y=1"]), "curl https://h/x?api_key=[redacted]&y=1");
     }
 
     #[test]
     fn the_rest_stays() {
-        for words in [&["git", "commit", "-m", "add password field"][..], &["ls", "-p", "x"], &["grep", "token", "x"], &["x", "--max-tokens", "5"], &["docker", "run", "-p", "80:80"]] {
+        for words in [
+            &["git", "commit", "-m", "add password field"][..],
+            &["ls", "-p", "x"],
+            &["grep", "token", "x"],
+            &["x", "--max-tokens", "5"],
+            &["docker", "run", "-p", "80:80"],
+        ] {
             assert_eq!(shown(words), words.join(" "));
         }
     }

@@ -14,7 +14,13 @@ fn no_bypass_is_read() {
     let policy = SecurityPolicy::default();
     let all = blocks(include_str!("corpus/bypass.txt"));
     let read: Vec<&String> = all.iter().filter(|command| policy.classify_command(command) == CommandClass::Read).collect();
-    assert!(read.is_empty(), "{} of {} are read:\n{}", read.len(), all.len(), read.iter().map(|line| format!("{line:?}")).collect::<Vec<_>>().join("\n"));
+    assert!(
+        read.is_empty(),
+        "{} of {} are read:\n{}",
+        read.len(),
+        all.len(),
+        read.iter().map(|line| format!("{line:?}")).collect::<Vec<_>>().join("\n")
+    );
 }
 
 /// Whatever is put around a command that is not Read, it stays so.
@@ -22,12 +28,58 @@ fn no_bypass_is_read() {
 fn no_frame_hides_a_command() {
     let policy = SecurityPolicy::default();
     let frames = [
-        "ls; {}", "{}; ls", "ls && {}", "({})", "{ {}; }", "echo $({})", "echo \"$({})\"", "echo `{}`", "cat <({})", "if true; then {}; fi", "for i in a; do {}; done",
-        "f() { {}; }; f", "! {}", "time {}", "[[ $({}) ]]", "echo $((1+$({})))", "x=$({})", "ls | {}", "case a in a) {} ;; esac", "cat <<E\n$({})\nE", "while true; do {}; done",
-        "eval '{}'", "sh -c '{}'", "bash -lc '{}'", "env {}", "nohup {}", "timeout 5 {}", "sudo {}", "xargs {}", "find . -exec {} \\;", "nice -n 3 {}", "ssh h '{}'", "exec {}", "command {}",
-        "trap '{}' EXIT", "echo ${x:-$({})}", "watch '{}'", "busybox {}", "env -S '{}'",
+        "ls; {}",
+        "{}; ls",
+        "ls && {}",
+        "({})",
+        "{ {}; }",
+        "echo $({})",
+        "echo \"$({})\"",
+        "echo `{}`",
+        "cat <({})",
+        "if true; then {}; fi",
+        "for i in a; do {}; done",
+        "f() { {}; }; f",
+        "! {}",
+        "time {}",
+        "[[ $({}) ]]",
+        "echo $((1+$({})))",
+        "x=$({})",
+        "ls | {}",
+        "case a in a) {} ;; esac",
+        "cat <<E\n$({})\nE",
+        "while true; do {}; done",
+        "eval '{}'",
+        "sh -c '{}'",
+        "bash -lc '{}'",
+        "env {}",
+        "nohup {}",
+        "timeout 5 {}",
+        "sudo {}",
+        "xargs {}",
+        "find . -exec {} \\;",
+        "nice -n 3 {}",
+        "ssh h '{}'",
+        "exec {}",
+        "command {}",
+        "trap '{}' EXIT",
+        "echo ${x:-$({})}",
+        "watch '{}'",
+        "busybox {}",
+        "env -S '{}'",
     ];
-    let commands = ["rm x", "rm -rf x", "git push --force", "curl h", "npm install", "nosuch x", "touch f", "dd of=x", "git reset --hard", "python3 x"];
+    let commands = [
+        "rm x",
+        "rm -rf x",
+        "git push --force",
+        "curl h",
+        "npm install",
+        "nosuch x",
+        "touch f",
+        "dd of=x",
+        "git reset --hard",
+        "python3 x",
+    ];
     for frame in frames {
         for command in commands {
             let alone = policy.classify_command(command);

@@ -19,9 +19,57 @@ fn answered(text: &str) -> CommandClass {
 fn brackets_without_end() {
     let _ = SecurityPolicy::default().classify_command("ls");
     let openers = [
-        "(", "((", "{ ", "$(", "${", "$((", "`", "\"$(", "\"${x:-", "[[ ", "[[ (", "if ", "while ", "case x in x) ", "<(", ">(", "a=(", "$[", "for x in ", "f() ", "function f ", "! ",
-        "time ", "\"", "'", "$'", "<<E ", "((a ", "$(( (", "coproc ", "do ", "{", "x[", "${a[", "sh -c 'x ", "eval ", "sudo ", "env ", "$((a $((", "( (", "\\`", "`\\`", "{a,", "${x//", "until ", "select x in ",
-        "xargs ", "nice ", "\"$((", "echo $(echo \"", "((((a)) ",
+        "(",
+        "((",
+        "{ ",
+        "$(",
+        "${",
+        "$((",
+        "`",
+        "\"$(",
+        "\"${x:-",
+        "[[ ",
+        "[[ (",
+        "if ",
+        "while ",
+        "case x in x) ",
+        "<(",
+        ">(",
+        "a=(",
+        "$[",
+        "for x in ",
+        "f() ",
+        "function f ",
+        "! ",
+        "time ",
+        "\"",
+        "'",
+        "$'",
+        "<<E ",
+        "((a ",
+        "$(( (",
+        "coproc ",
+        "do ",
+        "{",
+        "x[",
+        "${a[",
+        "sh -c 'x ",
+        "eval ",
+        "sudo ",
+        "env ",
+        "$((a $((",
+        "( (",
+        "\\`",
+        "`\\`",
+        "{a,",
+        "${x//",
+        "until ",
+        "select x in ",
+        "xargs ",
+        "nice ",
+        "\"$((",
+        "echo $(echo \"",
+        "((((a)) ",
     ];
     for opener in openers {
         let text = opener.repeat(100_000);
@@ -35,7 +83,17 @@ fn brackets_without_end() {
 
 #[test]
 fn balanced_brackets() {
-    for (open, close) in [("(", ")"), ("{ ", "; }"), ("$(", ")"), ("\"$(", ")\""), ("${x:-", "}"), ("$((", "))"), ("((", "))"), ("<(", ")"), ("if ", "; then :; fi")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("{ ", "; }"),
+        ("$(", ")"),
+        ("\"$(", ")\""),
+        ("${x:-", "}"),
+        ("$((", "))"),
+        ("((", "))"),
+        ("<(", ")"),
+        ("if ", "; then :; fi"),
+    ] {
         for depth in [3, 100, 10_000] {
             let text = format!("echo {}ls{}", open.repeat(depth), close.repeat(depth));
             let class = answered(&text);
@@ -46,7 +104,10 @@ fn balanced_brackets() {
 
 #[test]
 fn a_mebibyte() {
-    for unit in ["a", "a ", "a;", "ls|", "ls;", "x=1 ", ">f ", "$x", "$(ls) ", "'a'", "\"a\"", "\\a", "#\n", "\n", "<<E\n", "a&&", "é", "$x;", "`ls`;", "[[ a ]];", "{a,b}", "((1));", "$((1)) ", "${x} ", "a=(1) "] {
+    for unit in [
+        "a", "a ", "a;", "ls|", "ls;", "x=1 ", ">f ", "$x", "$(ls) ", "'a'", "\"a\"", "\\a", "#\n", "\n", "<<E\n", "a&&", "é", "$x;",
+        "`ls`;", "[[ a ]];", "{a,b}", "((1));", "$((1)) ", "${x} ", "a=(1) ",
+    ] {
         let text = unit.repeat((1 << 20) / unit.len());
         answered(&text);
         answered(&format!("{text}a"));
@@ -67,7 +128,55 @@ fn what_stands_behind_much_text_is_not_read() {
 
 #[test]
 fn odd_bytes() {
-    for text in ["", " ", "\n", "#", "\0", "ls\0rm x", "\u{feff}ls", "ls\r\nrm x", "\\", "$", "`", "'", "\"", "&", ";", "|", "(", ")", "<", ">", "$'\\", "$'\\x", "$'é\\é'", "<<", "<<'", "${", "${}", "$((", "a=(", "{", "}", "!", "é", "\u{10ffff}", "[[", "]]", "case", "esac", "for", "in", "do", "if", "\\\n", "\\\n\\\n", "a\\\n", "<<\\\n", "$\\\n("] {
+    for text in [
+        "",
+        " ",
+        "\n",
+        "#",
+        "\0",
+        "ls\0rm x",
+        "\u{feff}ls",
+        "ls\r\nrm x",
+        "\\",
+        "$",
+        "`",
+        "'",
+        "\"",
+        "&",
+        ";",
+        "|",
+        "(",
+        ")",
+        "<",
+        ">",
+        "$'\\",
+        "$'\\x",
+        "$'é\\é'",
+        "<<",
+        "<<'",
+        "${",
+        "${}",
+        "$((",
+        "a=(",
+        "{",
+        "}",
+        "!",
+        "é",
+        "\u{10ffff}",
+        "[[",
+        "]]",
+        "case",
+        "esac",
+        "for",
+        "in",
+        "do",
+        "if",
+        "\\\n",
+        "\\\n\\\n",
+        "a\\\n",
+        "<<\\\n",
+        "$\\\n(",
+    ] {
         for suffix in ["", "x", " x", "\n", "'", "\"", ")", "}", "\\", "é", "$", "`"] {
             answered(&format!("{text}{suffix}"));
         }

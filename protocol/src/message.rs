@@ -56,6 +56,9 @@ pub enum Message {
     Judge(Event),
     /// Hold this question again under the id that it had: call and verdict as given before.
     Reopen(Event, Verdict),
+    /// Before the verdict: look at this operand of the call, as its process would find it, and ask again with it as the
+    /// script. At most once a call.
+    Look(u64, Vec<u8>),
     /// Judged.
     Verdict(Verdict),
     /// A question ended.
@@ -94,7 +97,8 @@ impl Message {
             Self::End(_) => 12,
             Self::Request(_) => 13,
             Self::Reply(_) => 14,
-            Self::Forget => 15,
+            Self::Look(..) => 15,
+            Self::Forget => 16,
         }
     }
 
@@ -119,6 +123,10 @@ impl Message {
             }
             Self::Verdict(verdict) => verdict.put(&mut frame),
             Self::Answer(answer) => answer.put(&mut frame),
+            Self::Look(call, path) => {
+                call.put(&mut frame);
+                path.put(&mut frame);
+            }
             Self::Settled(call, allowed) => {
                 call.put(&mut frame);
                 allowed.put(&mut frame);
@@ -178,7 +186,8 @@ impl Message {
             12 => Self::End(i32::get(from_ref)?),
             13 => Self::Request(Vec::get(from_ref)?),
             14 => Self::Reply(Vec::get(from_ref)?),
-            15 => Self::Forget,
+            15 => Self::Look(u64::get(from_ref)?, Vec::get(from_ref)?),
+            16 => Self::Forget,
             kind => return Err(WireError::Variant(kind)),
         };
         from.end()?;

@@ -212,7 +212,7 @@ impl Vetting<'_> {
             return;
         }
         if arg.is_open() {
-            self.unlisted(&arg.head().to_owned());
+            self.unlisted(arg.head());
         }
     }
 

@@ -69,7 +69,8 @@ pub(super) fn with_files(files: &[(String, String)]) -> Result<Knowledge, Knowle
         add(&mut knowledge, name, text)?;
     }
     // Their examples get the same check as the compiled-in ones have in the tests.
-    let own: Vec<Example> = knowledge.examples.iter().filter(|example| files.iter().any(|(name, _)| name == example.file)).cloned().collect();
+    let own: Vec<Example> =
+        knowledge.examples.iter().filter(|example| files.iter().any(|(name, _)| name == example.file)).cloned().collect();
     let policy = crate::SecurityPolicy::default().with_knowledge(knowledge);
     for example in own {
         let class = policy.classify_command(&example.command);

@@ -20,7 +20,10 @@ pub(crate) enum Command {
     /// Two or more commands joined by `|`.
     Pipeline(Vec<Command>),
     Compound(Compound),
-    Function { name: String, body: Vec<Command> },
+    Function {
+        name: String,
+        body: Vec<Command>,
+    },
 }
 
 /// Assignments, words and redirections.

@@ -19,6 +19,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         match self.second() {
             b'(' if self.third() == b'(' && self.is_arithmetic(1) => {
                 self.bump();
@@ -221,11 +225,17 @@ impl Parser<'_> {
 
     /// `` `…` ``: the text up to the next backtick without a backslash, unescaped, then read like a text of its own.
     pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         self.bump();
         let bytes = self.src.as_bytes();
         let mut text = Vec::new();
         while self.pos < self.end && bytes[self.pos] != b'`' {
-            if bytes[self.pos] == b'\\' && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"')) {
+            if bytes[self.pos] == b'\\'
+                && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"'))
+            {
                 self.pos += 1;
             }
             text.push(bytes[self.pos]);

@@ -146,11 +146,10 @@ impl<'a> Parser<'a> {
                     self.note("an operator without its command");
                 }
             }
+            (b';', b';' | b'&') if stop == Stop::Case => {}
             (b';', b';' | b'&') => {
-                if stop != Stop::Case {
-                    self.stray();
-                    self.stray();
-                }
+                self.stray();
+                self.stray();
             }
             (b';', _) => self.bump(),
             (b'&', _) => {

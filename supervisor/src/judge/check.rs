@@ -42,7 +42,7 @@ pub fn check(frozen: &Frozen, input: &Input, declared: Option<CommandClass>) -> 
     let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
     let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
     let matrix = policy.gate_decision(class);
-    let (decision, reason) = if let Some(why) = forbidden::check_input(frozen, input) {
+    let (decision, reason) = if let Some(why) = forbidden::check_input(frozen, &policy, input) {
         (GateDecision::Block, why)
     } else if matrix == GateDecision::Block {
         (matrix, format!("the {} tier refuses {class} commands: {reason}", policy.autonomy()))

@@ -4,6 +4,7 @@
 //! load is judged as what happens to it: a shell reads it.
 
 use super::session::Session;
+use stayexec_policy::forbidden::Operands;
 use stayexec_policy::{Assessment, Exec, FileFacts, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
 
@@ -11,6 +12,12 @@ use stayexec_protocol::{Event, Stage};
 pub fn assess(session: &Session, event: &Event) -> Assessment {
     let words = shell_words(event);
     session.policy.classify_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// What an event would open.
+pub fn operands(session: &Session, event: &Event) -> Operands {
+    let words = shell_words(event);
+    Operands::of_exec(&session.policy, &exec(session, event, words.as_deref()), &session.places())
 }
 
 /// A shell, as the caller of a text without `#!` starts it.

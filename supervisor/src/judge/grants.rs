@@ -5,10 +5,12 @@
 //! no longer leads to the process, so they are asked about anew.
 
 use serde::{Deserialize, Serialize};
-use stayexec_policy::CommandClass;
+use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::{Event, Process};
 use std::collections::BTreeSet;
 
+/// Most names that are taken from one word or script.
+const NAMES: usize = 1_024;
 /// Most grants of a run; past it the oldest go, and what they covered is asked about.
 const LIMIT: usize = 10_000;
 
@@ -25,15 +27,16 @@ pub struct Grant {
 impl Grant {
     /// The grant that an approval of this event gives; `None` where not all of its text was seen.
     pub fn of(event: &Event, class: CommandClass, text_seen: bool) -> Option<Self> {
-        let words = event.argv.iter().chain(event.script.iter().filter_map(|script| script.text.as_ref()));
-        let separators = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`();|&<>=$/".contains(byte);
-        let names = words.flat_map(|word| word.split(separators)).filter(|word| !word.is_empty() && word.len() < 256);
-        text_seen.then(|| Self {
-            pid: event.process.pid,
-            start: event.process.start,
-            class,
-            names: names.filter_map(|name| std::str::from_utf8(name).ok()).take(4_096).map(str::to_owned).collect(),
-        })
+        // Names go to the disk: what is no name, or part of a secret, is none.
+        let argv = redact::argv(&event.argv);
+        let script = event.script.iter().filter_map(|script| Some(redact::text(&String::from_utf8_lossy(script.text.as_ref()?))));
+        let texts = argv.iter().map(|word| String::from_utf8_lossy(word).into_owned()).chain(script);
+        let mut names = BTreeSet::new();
+        for text in texts.take_while(|_| text_seen) {
+            let word = |c: char| c.is_alphanumeric() || "._+-@".contains(c);
+            names.extend(text.split(|c| !word(c)).filter(|name| (1..=64).contains(&name.len())).take(NAMES).map(str::to_owned));
+        }
+        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names })
     }
 
     fn is(&self, process: &Process) -> bool {

@@ -40,13 +40,16 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
     let launched = session.launch.covers(event);
     let assessment = facts::assess(session, event);
     let class = raised(session, event, assessment.class);
-    let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable: true, grant: None, pattern: None };
+    let forbidden = forbidden::check(session, event);
+    // Where an operand leads can change without its name: such a start is looked at every time.
+    let repeatable = forbidden == Ok(false);
+    let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
     let approved = |session: &mut Session, judgement: Judgement| {
         session.grants.extend(Grant::of(event, class, assessment.text_seen));
         once(judgement)
     };
-    let judgement = if let Some(why) = forbidden::check(session, event) {
+    let judgement = if let Err(why) = forbidden {
         standing(Decision::Deny, Reason::Forbidden, why)
     } else if launched {
         once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
@@ -66,7 +69,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
             (GateDecision::Prompt, None) => {
                 let environment = session.environment(event);
                 let covers = |known: &&Remembered| {
-                    known.counts(session.run, now) && known.pattern.covers(event, class, assessment.trusted, &environment)
+                    known.counts(session.run, now) && known.pattern.covers(event, class, assessment.trusted, &environment, &session.mac)
                 };
                 if let Some(known) = workspace.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
@@ -75,7 +78,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
                     once(standing(Decision::Allow, Reason::Grant, "covered by an approval".into()))
                 } else {
                     let grant = Grant::of(event, class, assessment.text_seen);
-                    let pattern = Pattern::of(event, class, assessment.trusted, environment);
+                    let pattern = Pattern::of(event, class, assessment.trusted, environment, &session.mac);
                     let judgement = standing(Decision::Hold, Reason::Matrix, entry(&assessment));
                     prompt(session, flagged(session, event), Judgement { grant, pattern, ..judgement })
                 }
@@ -89,7 +92,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
 pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
     let assessment = facts::assess(session, event);
     let class = raised(session, event, assessment.class);
-    let pattern = Pattern::of(event, class, assessment.trusted, session.environment(event));
+    let pattern = Pattern::of(event, class, assessment.trusted, session.environment(event), &session.mac);
     (Grant::of(event, class, assessment.text_seen), pattern)
 }
 

@@ -78,7 +78,7 @@ fn forbidden_comes_before_everything_that_would_allow() -> Result<()> {
     };
     for words in [
         &["cat", "/srv/secret/x"][..],
-        &["cat", "--file=/srv/secret"],
+        &["frobnicate", "--file=/srv/secret"],
         &["cat", "../.aws/credentials"],
         &["cat", "/home/dev/.local/state/stayexec/x.journal"],
         &["docker", "push", "image"],

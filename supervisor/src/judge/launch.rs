@@ -82,10 +82,10 @@ fn same_command(expected: &[Vec<u8>], event: &Event) -> bool {
 mod tests {
     use super::super::session::testing::{argv, event};
     use super::*;
-    use stayexec_protocol::{FileId, Script};
+    use stayexec_protocol::Script;
 
     fn script(path: &str) -> Option<Script> {
-        Some(Script { path: path.into(), id: FileId { dev: 0, ino: 0, size: 0, ctime: 0 }, digest: [0; 32], text: None })
+        Some(Script::unreadable(path.into(), false))
     }
 
     fn step(path: &str, words: &[&str], of: Option<Script>) -> Event {

@@ -144,7 +144,9 @@ impl Questions {
         let open = self.open.remove(&id)?;
         let run = open.question.run;
         self.same.remove(&(run, open.key));
-        open.waiting.iter().for_each(|waiting| drop(self.of_call.remove(&(run, waiting.call))));
+        for waiting in &open.waiting {
+            self.of_call.remove(&(run, waiting.call));
+        }
         Some(open)
     }
 

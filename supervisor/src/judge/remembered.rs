@@ -5,8 +5,10 @@
 //! Network and above, anything but the exact argument vector.
 
 use crate::clock::Nanos;
+use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
-use stayexec_policy::CommandClass;
+use sha2::Sha256;
+use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::Event;
 use uuid::Uuid;
 
@@ -92,25 +94,19 @@ pub enum Scope {
     Until(Nanos),
 }
 
-/// The words that a command has to have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Words {
-    /// All of them, in order, after the program.
-    Exact(Vec<Vec<u8>>),
-    /// Its first words and its options; on what it works is free.
-    Shape { leading: Vec<Vec<u8>>, options: Vec<Vec<u8>> },
-}
-
-/// What is remembered of a command.
+/// What is remembered of a command. Its words are kept as a digest: they may hold secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pattern {
     program: Vec<u8>,
-    words: Words,
+    /// How many operands count besides the options; absent: every word counts, in its order.
+    leading: Option<usize>,
+    /// Keyed digest of the words that count.
+    words: [u8; 32],
     script: Option<[u8; 32]>,
     /// Digest of how the environment differs from that of the launch: a variable may make a program load code.
     environment: [u8; 32],
     class: CommandClass,
+    shown: String,
 }
 
 /// A remembered approval.
@@ -130,7 +126,7 @@ pub struct Remembered {
 
 impl Pattern {
     /// What an approval of this event can remember; `None`: nothing.
-    pub fn of(event: &Event, class: CommandClass, trusted: bool, environment: [u8; 32]) -> Option<Self> {
+    pub fn of(event: &Event, class: CommandClass, trusted: bool, environment: [u8; 32], mac: &Hmac<Sha256>) -> Option<Self> {
         if !trusted {
             return None;
         }
@@ -145,48 +141,27 @@ impl Pattern {
             None => None,
         };
         let free = script.is_none() && class == CommandClass::Write;
-        let words = match name {
-            _ if !free => Words::Exact(words.to_vec()),
-            name if SUBCOMMANDS.contains(&name) => shape(words, true),
-            name if SIMPLE.contains(&name) => shape(words, false),
-            _ => Words::Exact(words.to_vec()),
-        };
-        Some(Self { program: event.executable.path.clone(), words, script, environment, class })
+        let leading =
+            if free && SUBCOMMANDS.contains(&name) { Some(subcommands(words)) } else { (free && SIMPLE.contains(&name)).then_some(0) };
+        let shown = shown(&event.executable.path, words, leading, class, script.is_some());
+        let words = digest(words, leading, mac);
+        Some(Self { program: event.executable.path.clone(), leading, words, script, environment, class, shown })
     }
 
     /// Whether it covers a start of this class.
-    pub fn covers(&self, event: &Event, class: CommandClass, trusted: bool, environment: &[u8; 32]) -> bool {
+    pub fn covers(&self, event: &Event, class: CommandClass, trusted: bool, environment: &[u8; 32], mac: &Hmac<Sha256>) -> bool {
         let same = trusted && event.executable.path == self.program && class <= self.class && self.environment == *environment;
         let known = match (&self.script, &event.script) {
             (Some(digest), Some(script)) => script.text.is_some() && script.digest == *digest,
             (None, None) => true,
             _ => false,
         };
-        let words = event.argv.get(1..).unwrap_or_default();
-        same && known
-            && match &self.words {
-                Words::Exact(exact) => words == exact,
-                Words::Shape { leading, options } => {
-                    let (operands, given) = sorted(words);
-                    operands.starts_with(&leading.iter().collect::<Vec<_>>()) && given == options.iter().collect::<Vec<_>>()
-                }
-            }
+        same && known && digest(event.argv.get(1..).unwrap_or_default(), self.leading, mac) == self.words
     }
 
     /// The pattern as it is shown before it is saved.
     pub fn shown(&self) -> String {
-        let line = |words: &[&Vec<u8>]| {
-            let all: Vec<Vec<u8>> = std::iter::once(self.program.clone()).chain(words.iter().map(|word| (*word).clone())).collect();
-            super::text::line(&all)
-        };
-        let what = match &self.words {
-            Words::Exact(words) => format!("exactly `{}`", line(&words.iter().collect::<Vec<_>>())),
-            Words::Shape { leading, options } => {
-                format!("`{}` with these options on anything", line(&leading.iter().chain(options).collect::<Vec<_>>()))
-            }
-        };
-        let script = if self.script.is_some() { ", while the script stays as it is" } else { "" };
-        format!("{what}, up to {}{script}", self.class)
+        self.shown.clone()
     }
 }
 
@@ -194,11 +169,10 @@ fn name(path: &[u8]) -> &str {
     std::str::from_utf8(path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)).unwrap_or_default()
 }
 
-fn shape(words: &[Vec<u8>], subcommands: bool) -> Words {
-    let (operands, options) = sorted(words);
-    let word = |word: &&&Vec<u8>| word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
-    let leading = operands.iter().take(if subcommands { 2 } else { 0 }).take_while(word).map(|word| (*word).clone()).collect();
-    Words::Shape { leading, options: options.into_iter().cloned().collect() }
+/// How many of the first operands say what is done.
+fn subcommands(words: &[Vec<u8>]) -> usize {
+    let plain = |word: &&&Vec<u8>| word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
+    sorted(words).0.iter().take(2).take_while(plain).count()
 }
 
 /// Operands in their order, and options sorted. What begins with a dash is an option wherever it stands.
@@ -206,6 +180,28 @@ fn sorted(words: &[Vec<u8>]) -> (Vec<&Vec<u8>>, Vec<&Vec<u8>>) {
     let (mut options, operands): (Vec<_>, Vec<_>) = words.iter().partition(|word| word.starts_with(b"-"));
     options.sort();
     (operands, options)
+}
+
+fn counting(words: &[Vec<u8>], leading: Option<usize>) -> Vec<&Vec<u8>> {
+    let Some(leading) = leading else { return words.iter().collect() };
+    let (operands, options) = sorted(words);
+    operands.into_iter().take(leading).chain(options).collect()
+}
+
+fn digest(words: &[Vec<u8>], leading: Option<usize>, mac: &Hmac<Sha256>) -> [u8; 32] {
+    let mut mac = mac.clone();
+    for word in counting(words, leading) {
+        mac.update(&(word.len() as u64).to_le_bytes());
+        mac.update(word);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn shown(program: &[u8], words: &[Vec<u8>], leading: Option<usize>, class: CommandClass, script: bool) -> String {
+    let words = counting(words, leading).into_iter().cloned();
+    let line = super::text::line(&redact::argv(&std::iter::once(program.to_vec()).chain(words).collect::<Vec<_>>()));
+    let what = if leading.is_some() { format!("`{line}` with these options on anything") } else { format!("exactly `{line}`") };
+    format!("{what}, up to {class}{}", if script { ", while the script stays as it is" } else { "" })
 }
 
 impl Remembered {
@@ -223,14 +219,26 @@ impl Remembered {
 mod tests {
     use super::super::session::testing::event;
     use super::*;
-    use stayexec_protocol::{FileId, Script};
+    use stayexec_protocol::Script;
+
+    fn mac() -> Option<Hmac<Sha256>> {
+        Hmac::new_from_slice(b"key").ok()
+    }
+
+    fn made(event: &Event, class: CommandClass, trusted: bool) -> Option<Pattern> {
+        Pattern::of(event, class, trusted, [0; 32], &mac()?)
+    }
+
+    fn covered(pattern: &Option<Pattern>, event: &Event, class: CommandClass, trusted: bool, environment: [u8; 32]) -> bool {
+        pattern.as_ref().zip(mac()).is_some_and(|(pattern, mac)| pattern.covers(event, class, trusted, &environment, &mac))
+    }
 
     fn pattern(path: &str, words: &[&str], class: CommandClass) -> Option<Pattern> {
-        Pattern::of(&event(path, words), class, true, [0; 32])
+        made(&event(path, words), class, true)
     }
 
     fn covers(pattern: &Option<Pattern>, path: &str, words: &[&str], class: CommandClass) -> bool {
-        pattern.as_ref().is_some_and(|pattern| pattern.covers(&event(path, words), class, true, &[0; 32]))
+        covered(pattern, &event(path, words), class, true, [0; 32])
     }
 
     #[test]
@@ -261,26 +269,29 @@ mod tests {
         for path in ["/bin/sh", "/usr/bin/python3.12", "/usr/bin/env", "/bin/busybox", "/usr/bin/sudo"] {
             assert_eq!(pattern(path, &["x", "y"], CommandClass::Write), None, "{path}");
         }
-        assert_eq!(Pattern::of(&event("/proj/tool", &["tool"]), CommandClass::Write, false, [0; 32]), None);
+        assert_eq!(made(&event("/proj/tool", &["tool"]), CommandClass::Write, false), None);
     }
 
     #[test]
     fn a_script_is_remembered_with_its_content() {
-        let script = |digest| Script {
-            path: b"/usr/bin/npm".to_vec(),
-            id: FileId { dev: 0, ino: 0, size: 0, ctime: 0 },
-            digest: [digest; 32],
-            text: Some(vec![]),
-        };
+        let unread = Script::unreadable(b"/usr/bin/npm".to_vec(), false);
+        let script = |digest| Script { digest: [digest; 32], text: Some(vec![]), ..unread.clone() };
         let start = |digest| Event { script: Some(script(digest)), ..event("/usr/bin/node", &["node", "/usr/bin/npm", "ci"]) };
-        let pattern = Pattern::of(&start(1), CommandClass::Install, true, [0; 32]);
-        let covered = |event: &Event, trusted, environment| {
-            pattern.as_ref().is_some_and(|p| p.covers(event, CommandClass::Install, trusted, &environment))
-        };
-        assert!(covered(&start(1), true, [0; 32]));
-        assert!(!covered(&start(1), false, [0; 32]));
-        assert!(!covered(&start(1), true, [1; 32]), "another environment");
-        assert!(!covered(&start(2), true, [0; 32]), "another content");
-        assert!(!covered(&event("/usr/bin/node", &["node", "/usr/bin/npm", "ci"]), true, [0; 32]));
+        let pattern = made(&start(1), CommandClass::Install, true);
+        let covers = |event: &Event, trusted, environment| covered(&pattern, event, CommandClass::Install, trusted, environment);
+        assert!(covers(&start(1), true, [0; 32]));
+        assert!(!covers(&start(1), false, [0; 32]));
+        assert!(!covers(&start(1), true, [1; 32]), "another environment");
+        assert!(!covers(&start(2), true, [0; 32]), "another content");
+        assert!(!covers(&event("/usr/bin/node", &["node", "/usr/bin/npm", "ci"]), true, [0; 32]));
+    }
+
+    #[test]
+    fn secrets_are_in_no_pattern() -> Result<(), serde_json::Error> {
+        let pattern =
+            pattern("/usr/bin/curl", &["curl", "--oauth2-bearer", "ghp_verysecretverysecretverysecretvery", "h"], CommandClass::Network);
+        assert!(pattern.is_some());
+        assert!(!serde_json::to_string(&pattern)?.contains("verysecret"));
+        Ok(())
     }
 }

@@ -6,10 +6,10 @@
 use super::index;
 use super::supervisor::Supervisor;
 use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
+use crate::journal::load_or_make_key;
 use crossbeam_channel::{Receiver, select};
 use hmac::{Hmac, Mac};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -106,7 +106,8 @@ fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
 
 /// The judge's thread: one message after the other, deadlines between them.
 fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathBuf, linger: Option<Duration>) -> Result<(), ServeError> {
-    let mac = Hmac::new_from_slice(&secret()?).map_err(|e| ServeError::Broken(e.to_string()))?;
+    let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
+    let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
     let mut supervisor = Supervisor::new(mac, state, index::start());
     let mut idle_since = Some(Instant::now());
     loop {
@@ -139,10 +140,4 @@ fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathB
 
 fn deaf() -> ServeError {
     ServeError::Broken("nothing accepts connections any more".into())
-}
-
-fn secret() -> Result<[u8; 32], ServeError> {
-    let mut secret = [0; 32];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut secret)).map_err(step("read random numbers"))?;
-    Ok(secret)
 }

@@ -7,8 +7,10 @@ use super::grants::Grants;
 use super::launch::Launch;
 use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
-use sha2::{Digest, Sha256};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use stayexec_policy::SecurityPolicy;
+use stayexec_policy::forbidden::Forbidding;
 use stayexec_protocol::{Enlist, Event};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -45,6 +47,10 @@ pub struct Session {
     pub launch: Launch,
     /// What approvals cover.
     pub grants: Grants,
+    /// What is refused whatever anybody says.
+    pub forbidding: Forbidding,
+    /// Keyed, for digests of what is not to be stored.
+    pub mac: Hmac<Sha256>,
 }
 
 impl Session {
@@ -55,10 +61,9 @@ impl Session {
     pub fn new(
         frozen: Frozen,
         folder: PathBuf,
+        mac: Hmac<Sha256>,
         enlist: Enlist,
-        connection: ConnectionId,
-        outbox: Outbox,
-        warden: u32,
+        (connection, outbox, warden): (ConnectionId, Outbox, u32),
     ) -> Result<Self, ConfigError> {
         let variable = |name: &[u8]| {
             let value = |entry: &&Vec<u8>| entry.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"="));
@@ -81,6 +86,8 @@ impl Session {
             grants: Grants::default(),
             run: Uuid::from_bytes(enlist.run),
             folder,
+            forbidding: super::forbidden::forbidding(&frozen),
+            mac,
             baseline: enlist.environment,
             frozen,
         })
@@ -98,13 +105,13 @@ impl Session {
         let now: HashSet<&Vec<u8>> = event.environment.iter().filter(odd).collect();
         let mut changes: Vec<&&Vec<u8>> = before.symmetric_difference(&now).collect();
         changes.sort();
-        let mut hash = Sha256::new();
+        let mut hash = self.mac.clone();
         for change in changes {
-            hash.update([u8::from(now.contains(*change))]);
-            hash.update((change.len() as u64).to_le_bytes());
+            hash.update(&[u8::from(now.contains(*change))]);
+            hash.update(&(change.len() as u64).to_le_bytes());
             hash.update(change);
         }
-        hash.finalize().into()
+        hash.finalize().into_bytes().into()
     }
 }
 
@@ -172,7 +179,7 @@ pub mod testing {
         with(&mut frozen);
         let (outbox, messages, _other) = Outbox::for_test()?;
         let enlist = enlist(&frozen)?;
-        Ok((Session::new(frozen, PathBuf::from("/nowhere"), enlist, 1, outbox, 1)?, messages))
+        Ok((Session::new(frozen, PathBuf::from("/nowhere"), Hmac::new_from_slice(b"key")?, enlist, (1, outbox, 1))?, messages))
     }
 
     /// A workspace without anything remembered, in a folder of its own.

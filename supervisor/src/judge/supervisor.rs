@@ -19,7 +19,7 @@ use crate::control::{ConnectionId, Inbound, Outbox};
 use crossbeam_channel::Sender;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use stayexec_policy::CommandClass;
+use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::{Answer, Decision, Enlist, Event, Message, Reason, Verdict, Wire};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,7 +57,7 @@ pub struct Supervisor {
     pub(super) workspaces: Workspaces,
     /// Answers that a warden has not confirmed yet, and what they grant then.
     unsettled: HashMap<(Uuid, u64), (Answer, Option<Grant>)>,
-    /// Keyed for this process alone: equality of questions outlives no restart, their ids do.
+    /// Keyed, for digests of what is not to be stored.
     mac: Hmac<Sha256>,
     index: Sender<Watched>,
 }
@@ -189,7 +189,8 @@ impl Supervisor {
         let workspace = self.workspaces.enter(&folder)?;
         let undelivered = workspace.store.undelivered(run).map_err(|e| e.to_string())?;
         let grants = workspace.store.grants(run).map_err(|e| e.to_string())?;
-        let mut session = Session::new(frozen, folder.clone(), enlist, id, peer.outbox.clone(), peer.pid).map_err(|e| e.to_string())?;
+        let mut session = Session::new(frozen, folder.clone(), self.mac.clone(), enlist, (id, peer.outbox.clone(), peer.pid))
+            .map_err(|e| e.to_string())?;
         session.grants.extend(grants);
         peer.run = Some(run);
         for answer in undelivered {
@@ -435,14 +436,15 @@ fn class_of(rank: u8) -> CommandClass {
 }
 
 fn verdict(event: &Event, judgement: &Judgement) -> Verdict {
+    let argv = redact::argv(&event.argv);
     Verdict {
         call: event.call,
         decision: judgement.decision,
         class: judgement.class as u8,
         reason: judgement.reason,
-        shown: text::line(&event.argv).into_bytes(),
-        argv: event.argv.clone(),
-        note: judgement.note.clone().into_bytes(),
+        shown: text::line(&argv).into_bytes(),
+        argv,
+        note: redact::text(&judgement.note).into_bytes(),
         question: None,
         repeatable: judgement.repeatable,
     }

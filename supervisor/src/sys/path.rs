@@ -132,6 +132,18 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     Ok(Status { id, mode: u32::from(s.stx_mode), uid: s.stx_uid, mount: s.stx_mnt_id, device })
 }
 
+/// The kind of file system that an open file is on (f_type of fstatfs(2)).
+///
+/// # Errors
+/// Those of fstatfs(2).
+pub fn file_system(fd: &OwnedFd) -> io::Result<i64> {
+    // SAFETY: integers: zero is a value.
+    let mut fs: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one statfs.
+    checked(unsafe { libc::fstatfs(fd.as_raw_fd(), &raw mut fs) }.into())?;
+    Ok(fs.f_type)
+}
+
 /// The target of a link below `base`.
 ///
 /// # Errors

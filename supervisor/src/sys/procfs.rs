@@ -30,15 +30,11 @@ impl Procfs {
         if let Ok(own) = own_instance() {
             return Ok(Self(own));
         }
-        let root = std::fs::File::open("/proc")?;
-        // SAFETY: integers: zero is a value.
-        let mut fs: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one statfs.
-        checked(unsafe { libc::fstatfs(root.as_raw_fd(), &raw mut fs) }.into())?;
-        if fs.f_type != PROC_MAGIC {
+        let root: OwnedFd = std::fs::File::open("/proc")?.into();
+        if path::file_system(&root)? != PROC_MAGIC {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
-        Ok(Self(root.into()))
+        Ok(Self(root))
     }
 
     /// The folder of a process or thread.

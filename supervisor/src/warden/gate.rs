@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Ended, Event, Message, Record};
+use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -63,6 +63,8 @@ pub(super) enum State {
     Queued,
     /// Attached, and let go into the kernel's exec.
     Loading,
+    /// Loaded; its files are being read off the gate's thread, until then at the longest.
+    Reading { pid: i32, until: Instant },
     /// The supervisor has been asked.
     Judging(Subject, Rest),
     /// A person has been asked.
@@ -90,6 +92,9 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
+    Read(u64, Box<Image>, io::Result<()>),
+    Operand(u64, Script),
+    Compared(Answer, Option<Script>),
     Said(u64),
 }
 
@@ -101,7 +106,7 @@ pub(super) struct Gate {
     pub(super) listener: OwnedFd,
     pub(super) procfs: Arc<Procfs>,
     pub(super) heads: Arc<Heads>,
-    pub(super) view: View,
+    pub(super) view: Arc<View>,
     pub(super) poller: Poller,
     pub(super) signals: Signals,
     pub(super) news: UnixStream,
@@ -175,6 +180,7 @@ impl Gate {
         self.link.flush();
         for message in self.link.receive() {
             match message {
+                Message::Look(call, path) => self.look_at_operand(call, path),
                 Message::Verdict(verdict) => self.judged(verdict),
                 Message::Answer(answer) => self.answered(answer),
                 Message::Stop => self.stop(),
@@ -190,6 +196,9 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
+                Errand::Read(call, image, read) => self.read(call, image, read),
+                Errand::Operand(call, script) => self.judge_with(call, script),
+                Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
                 Errand::Said(call) => self.refuse_now(call),
             }
         }
@@ -216,7 +225,7 @@ impl Gate {
 
     fn deadline(&self) -> Option<Instant> {
         let of = |call: &Call| match &call.state {
-            State::Looking(until) | State::Refusing(until) => Some(*until),
+            State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } => Some(*until),
             State::Ending(ending) => Some(ending.deadline()),
             State::Held(_) => Some(self.next_sweep),
             _ => None,
@@ -229,7 +238,7 @@ impl Gate {
         let mut late = Vec::new();
         for (&number, call) in &mut self.calls {
             match &mut call.state {
-                State::Looking(until) | State::Refusing(until) if *until <= now => late.push(number),
+                State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } if *until <= now => late.push(number),
                 State::Ending(ending) => ending.tick(now),
                 _ => {}
             }

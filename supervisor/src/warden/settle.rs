@@ -4,14 +4,15 @@
 //! release of anything that is not what was judged.
 
 use super::ending::Ending;
-use super::gate::{Gate, State, Subject};
+use super::gate::{Errand, Gate, State, Subject};
 use super::hold::{Held, Rest};
 use super::poller::Source;
-use super::snapshot::{self, Snapshot};
-use super::{records, repeat};
+use super::snapshot::Snapshot;
+use super::{capture, records, repeat};
 use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Verdict, Withdrawal};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 impl Gate {
     /// The supervisor's word on a call.
@@ -131,8 +132,34 @@ impl Gate {
         self.carry_out(number, answer);
     }
 
-    /// Carries out the answer to a question whose image is at rest.
+    /// Carries out the answer to a question whose image is at rest: first its script is compared.
     pub(super) fn carry_out(&mut self, number: u64, answer: Answer) {
+        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let event = held.subject.event();
+        // One that could not be read was judged as such.
+        let script = event.script.clone().filter(|script| script.digest != [0; 32]);
+        let (Some(judged), Decision::Allow) = (script, answer.decision) else { return self.carry_out_compared(answer, None) };
+        let pid = event.process.pid as i32;
+        let changed = move |now: Script| Some(now).filter(|now| now.id != judged.id || now.digest != judged.digest);
+        let (path, operand) =
+            (event.script.as_ref().map_or_else(Vec::new, |s| s.path.clone()), event.script.as_ref().is_some_and(|s| s.operand));
+        if let Ok(now) = capture::script_at(&self.procfs, &self.view, pid, &path, operand, true) {
+            return self.carry_out_compared(answer, changed(now));
+        }
+        let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
+        let late = answer.clone();
+        let sent = self.errands.send(move || {
+            let now = capture::script_at(&procfs, &view, pid, &path, operand, false);
+            Errand::Compared(answer, changed(now.unwrap_or_else(|_| Script::unreadable(path, operand))))
+        });
+        if sent.is_err() {
+            self.carry_out_compared(Answer { decision: Decision::Deny, reason: Reason::Unreadable, ..late }, None);
+        }
+    }
+
+    /// Carries out an answer, knowing how the script has changed.
+    pub(super) fn carry_out_compared(&mut self, answer: Answer, changed: Option<Script>) {
+        let number = answer.call;
         let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
         let allow = answer.decision == Decision::Allow;
         let same = match (&held.subject, &held.snapshot) {
@@ -144,7 +171,7 @@ impl Gate {
         if allow && !same {
             return self.changed(number);
         }
-        if allow && let Some(script) = snapshot::changed_script(&self.procfs, held.subject.event()) {
+        if let Some(script) = changed {
             return self.ask_anew(number, script);
         }
         let question = verdict.question.unwrap_or_default();

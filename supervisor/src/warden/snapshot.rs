@@ -1,17 +1,15 @@
 //! What a held image was when it was judged, to be compared before it runs.
 //!
-//! Invariant: an image is released only if its registers, every page of its memory that is not its files', its executable
-//! and its script are what they were. A same-user peer can write a stopped process through /proc/PID/mem, code
+//! Invariant: an image is released only if its registers, every page of its memory that is not its files', and its
+//! executable are what they were. A same-user peer can write a stopped process through /proc/PID/mem, code
 //! included; a page that was written is the file's no longer. What cannot be compared has changed.
 
 use super::capture::Image;
-use super::lookup;
 use crate::sys::arch::Registers;
 use crate::sys::memory;
-use crate::sys::path::Lookup;
 use crate::sys::procfs::{PAGE, Procfs};
 use sha2::{Digest, Sha256};
-use stayexec_protocol::{Event, Script};
+use stayexec_protocol::Event;
 use std::io;
 
 /// The snapshot of one image's memory; its registers are kept with the image itself.
@@ -45,16 +43,4 @@ impl Snapshot {
 fn executable_holds(procfs: &Procfs, event: &Event) -> bool {
     let status = procfs.process(event.process.pid as i32).and_then(|p| p.follow_status("exe"));
     status.is_ok_and(|s| s.id == event.executable.id)
-}
-
-/// The script of an event as it is now, where that is not what was judged.
-pub(super) fn changed_script(procfs: &Procfs, event: &Event) -> Option<Script> {
-    // One that could not be read was judged as such.
-    let judged = event.script.as_ref().filter(|script| script.digest != [0; 32])?;
-    let now = procfs.process(event.process.pid as i32).and_then(|process| {
-        let file = lookup::resolve(&process, &judged.path, "cwd", Lookup { in_root: true, ..Lookup::default() })?;
-        Ok(lookup::script(procfs, &file, &judged.path))
-    });
-    let gone = || Script { text: None, digest: [0; 32], ..judged.clone() };
-    Some(now.unwrap_or_else(|_| gone())).filter(|now| now.id != judged.id || now.digest != judged.digest)
 }

@@ -20,11 +20,28 @@ pub(super) fn command(call: &Call<'_>, _out: &mut Part) -> bool {
 /// `git branch`, `git tag`: names are listed with an option that asks for it, created without.
 pub(super) fn listing(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
-    let lists = ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "-n", "-l", "--verify", "-a", "-r", "--all", "--remotes"];
+    let lists = [
+        "--list",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "-n",
+        "-l",
+        "--verify",
+        "-a",
+        "-r",
+        "--all",
+        "--remotes",
+    ];
     let tag = call.entry.short('s').is_some();
-    let asked = vetted.flags.iter().map(String::as_str).chain(vetted.taken.iter().map(|taken| taken.option.as_str())).any(|flag| {
-        lists.contains(&flag) || (flag == "-v" && tag)
-    });
+    let asked = vetted
+        .flags
+        .iter()
+        .map(String::as_str)
+        .chain(vetted.taken.iter().map(|taken| taken.option.as_str()))
+        .any(|flag| lists.contains(&flag) || (flag == "-v" && tag));
     if !asked {
         return false;
     }
@@ -81,11 +98,44 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         "fdisk" | "sfdisk" | "parted" => &["-l", "--list", "-d", "--dump", "-J", "--json", "-F", "--list-free"],
         "gzip" | "bzip2" | "xz" | "lzma" | "zstd" => &["-c", "--stdout", "-l", "--list", "-t", "--test"],
         "unzip" => &["-l", "-v", "-Z", "-t", "-z", "-p", "-c"],
-        _ => &["-l", "-L", "-s", "-S", "-p", "-W", "-c", "-I", "-C", "-V", "--list", "--listfiles", "--status", "--search", "--print-avail", "--show", "--contents", "--info", "--get-selections", "--print-architecture", "--print-foreign-architectures", "--audit", "--verify", "--compare-versions", "-f", "--field"],
+        _ => &[
+            "-l",
+            "-L",
+            "-s",
+            "-S",
+            "-p",
+            "-W",
+            "-c",
+            "-I",
+            "-C",
+            "-V",
+            "--list",
+            "--listfiles",
+            "--status",
+            "--search",
+            "--print-avail",
+            "--show",
+            "--contents",
+            "--info",
+            "--get-selections",
+            "--print-architecture",
+            "--print-foreign-architectures",
+            "--audit",
+            "--verify",
+            "--compare-versions",
+            "-f",
+            "--field",
+        ],
     };
-    let called = |flags: &[&str]| vetted.flags.iter().any(|flag| flags.contains(&flag.as_str())) || vetted.taken.iter().any(|taken| flags.contains(&taken.option.as_str()));
+    let called = |flags: &[&str]| {
+        vetted.flags.iter().any(|flag| flags.contains(&flag.as_str()))
+            || vetted.taken.iter().any(|taken| flags.contains(&taken.option.as_str()))
+    };
     let asking = called(asks);
-    let searching = matches!(call.name, "pacman" | "yay" | "paru") && vetted.has("-S") && called(&["-s", "-i", "-l", "-g", "-p"]) && !called(&["-y", "-u", "-w", "--refresh"]);
+    let searching = matches!(call.name, "pacman" | "yay" | "paru")
+        && vetted.has("-S")
+        && called(&["-s", "-i", "-l", "-g", "-p"])
+        && !called(&["-y", "-u", "-w", "--refresh"]);
     let info = matches!(call.name, "rpm" | "nix-env") && asking;
     for finding in &vetted.findings {
         let mode_letter = finding.code == ReasonCode::RaisingOption && (info || searching) && finding.reason.len() == "option -x".len();
@@ -107,7 +157,9 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
 pub(super) fn less(call: &Call<'_>, out: &mut Part) -> bool {
     for arg in call.args.iter().filter(|arg| arg.text.starts_with('+')) {
         let rest = arg.text.trim_start_matches('+');
-        let harmless = rest.bytes().all(|byte| byte.is_ascii_digit()) || matches!(rest, "F" | "G" | "g") || (rest.starts_with('/') && !rest.contains(['\n', '!', '|']));
+        let harmless = rest.bytes().all(|byte| byte.is_ascii_digit())
+            || matches!(rest, "F" | "G" | "g")
+            || (rest.starts_with('/') && !rest.contains(['\n', '!', '|']));
         if !harmless {
             raise(out, call, CommandClass::Write, "a command for the pager");
         }
@@ -132,8 +184,33 @@ pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mu
         raise(out, call, CommandClass::Write, "ip netns exec");
         return true;
     }
-    let known = ["a", "addr", "address", "l", "link", "r", "route", "n", "neigh", "neighbour", "neighbor", "rule", "ru", "netns", "tunnel", "maddr", "mroute", "ntable", "vrf", "tcp_metrics", "monitor"];
-    let shows = matches!(words.get(1).map(|arg| arg.full().unwrap_or_default()), None | Some("show" | "list" | "ls" | "sh" | "s" | "get" | "lst" | "help"));
+    let known = [
+        "a",
+        "addr",
+        "address",
+        "l",
+        "link",
+        "r",
+        "route",
+        "n",
+        "neigh",
+        "neighbour",
+        "neighbor",
+        "rule",
+        "ru",
+        "netns",
+        "tunnel",
+        "maddr",
+        "mroute",
+        "ntable",
+        "vrf",
+        "tcp_metrics",
+        "monitor",
+    ];
+    let shows = matches!(
+        words.get(1).map(|arg| arg.full().unwrap_or_default()),
+        None | Some("show" | "list" | "ls" | "sh" | "s" | "get" | "lst" | "help")
+    );
     if !(object.is_empty() || (known.contains(&object) && shows)) {
         raise(out, call, CommandClass::Write, "changes the network of this machine");
     }

@@ -149,6 +149,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
+    #[cfg(test)]
     pub fn records(&self, run: &str) -> Result<u64, StoreError> {
         let count: i64 =
             self.connection.query_row("SELECT count(*) FROM record WHERE run = ?1", [run], |row| row.get(0)).map_err(sql("read from"))?;
