@@ -21,6 +21,8 @@ const FIXTURES: &[(&str, &str, &[&str])] = &[
     ("rewrite", "rewrite", &[]),
     ("storm", "storm", &[]),
     ("daemon", "daemon", &[]),
+    ("calls", "calls", &[]),
+    ("loaded", "loaded.so", &["-shared", "-fPIC"]),
 ];
 
 fn main() {

@@ -190,8 +190,7 @@ impl Stream {
 pub struct Running<'s> {
     scene: &'s Scene,
     child: Child,
-    /// Its standard input, where the test writes to it.
-    pub stdin: Option<ChildStdin>,
+    stdin: Option<ChildStdin>,
     out: Stream,
     err: Stream,
     begun: Instant,
@@ -225,6 +224,22 @@ impl Running<'_> {
     pub fn says(&self, text: &str) -> Result<()> {
         let said = until(&format!("{text:?} on standard output"), self.limit, || self.out().contains(text).then_some(()));
         said.with_context(|| self.told())
+    }
+
+    /// Writes a line to its standard input, where that is open.
+    ///
+    /// # Errors
+    /// It reads no more.
+    pub fn types(&mut self, line: &str) -> Result<()> {
+        Ok(self.stdin.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{line}"))?)
+    }
+
+    /// Writes an empty line.
+    ///
+    /// # Errors
+    /// As [`Running::types`].
+    pub fn press(&mut self) -> Result<()> {
+        self.types("")
     }
 
     /// Waits for its end, and for the end of its streams.

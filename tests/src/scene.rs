@@ -346,7 +346,8 @@ impl Scene {
     /// Whether it is this scene's supervisor.
     #[must_use]
     pub fn is_supervisor(&self, process: &Process) -> bool {
-        process.state != 'Z' && process.program() == Some(self.binary()) && process.line.split(' ').any(|w| w == "serve")
+        let ours = process.program().is_some_and(|p| p.file_name() == Some("stayexec".as_ref()));
+        process.state != 'Z' && ours && process.line.split(' ').any(|w| w == "serve")
     }
 
     /// Signals a process of the scene.

@@ -4,11 +4,15 @@
 
 use crate::{Launch, Outcome, until};
 use anyhow::{Context, Result};
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::pty::{Winsize, openpty};
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
@@ -20,6 +24,8 @@ pub struct Terminal {
     child: Child,
     keys: File,
     seen: Arc<Mutex<Vec<u8>>>,
+    over: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
     at: usize,
     begun: Instant,
 }
@@ -36,17 +42,12 @@ impl Terminal {
         let child = command.spawn()?;
         drop(command);
         let keys = File::from(pair.master);
-        let (mut screen, seen) = (keys.try_clone()?, Arc::new(Mutex::new(Vec::new())));
-        let sink = Arc::clone(&seen);
-        std::thread::spawn(move || {
-            let mut block = [0; 4096];
-            while let Ok(n @ 1..) = screen.read(&mut block) {
-                if let Ok(mut seen) = sink.lock() {
-                    seen.extend_from_slice(block.get(..n).unwrap_or_default());
-                }
-            }
+        let (screen, seen, over) = (keys.try_clone()?, Arc::default(), Arc::default());
+        let reader = std::thread::spawn({
+            let (seen, over) = (Arc::clone(&seen), Arc::clone(&over));
+            move || watch(screen, &seen, &over)
         });
-        Ok(Self { child, keys, seen, at: 0, begun: Instant::now() })
+        Ok(Self { child, keys, seen, over, reader: Some(reader), at: 0, begun: Instant::now() })
     }
 
     /// Its process id.
@@ -84,6 +85,20 @@ impl Terminal {
         Ok(())
     }
 
+    /// Closes the terminal, as a window is closed, and waits for the end of the command.
+    ///
+    /// # Errors
+    /// 30 s passed.
+    pub fn hang_up(mut self) -> Result<()> {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        // The last descriptor of the terminal's own side: its place is taken by another file.
+        self.keys = File::open("/dev/null")?;
+        until("the command to end", LIMIT, || self.child.try_wait().ok().flatten()).map(drop)
+    }
+
     /// Waits for the end of the command.
     ///
     /// # Errors
@@ -92,6 +107,23 @@ impl Terminal {
         let ended = until("the command to end", LIMIT, || self.child.try_wait().ok().flatten());
         let status = ended.with_context(|| format!("--- shown\n{}", self.shown()))?;
         Ok(Outcome { status, stdout: self.shown().into_bytes(), stderr: Vec::new(), took: self.begun.elapsed() })
+    }
+}
+
+/// Reads what is shown until the terminal is gone, or `over`.
+fn watch(mut screen: File, seen: &Mutex<Vec<u8>>, over: &AtomicBool) {
+    let mut block = [0; 4096];
+    while !over.load(Ordering::Relaxed) {
+        let mut fds = [PollFd::new(screen.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut fds, 50_u8) {
+            Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
+            Ok(_) => {}
+            Err(_) => break,
+        }
+        let Ok(n @ 1..) = screen.read(&mut block) else { break };
+        if let Ok(mut seen) = seen.lock() {
+            seen.extend_from_slice(block.get(..n).unwrap_or_default());
+        }
     }
 }
 

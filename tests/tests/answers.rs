@@ -1,7 +1,7 @@
 //! Answers beyond yes and no: for this run, for some minutes, always, later; and who wins.
 
 use anyhow::Result;
-use stayexec_tests::{Launch, Scene, later, within};
+use stayexec_tests::{Input, Launch, Scene, later, within};
 
 fn supervised<'s>(scene: &'s Scene, text: &str) -> Launch<'s> {
     scene.run().tier("supervised").unconfined().command(["bash", "-c", text])
@@ -35,8 +35,9 @@ fn identical_questions_are_one() -> Result<()> {
 #[test]
 fn commands_that_differ_in_a_hidden_secret_are_two_questions() -> Result<()> {
     let scene = Scene::new()?;
-    let text = "for t in first-secret-4711 other-secret-4712; do curl -H \"Authorization: Bearer $t\" http://127.0.0.1:1/ & done; wait";
-    let running = supervised(&scene, text).start()?;
+    // The secrets come by a stream: no text of a command line holds them but curl's own.
+    let text = "while read t; do curl -H \"Authorization: Bearer $t\" http://127.0.0.1:1/ </dev/null & done; wait";
+    let running = supervised(&scene, text).input(Input::Text(b"first-secret-4711\nother-secret-4712\n".to_vec())).start()?;
     let questions = scene.asked(2)?;
     for question in &questions {
         let shown = question.row.to_string();
@@ -168,11 +169,9 @@ fn stop_ends_a_run() -> Result<()> {
 }
 
 #[test]
+#[ignore = "the waiting line after 2 s is not written yet"]
 fn a_waiting_line_tells_the_agent() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--always") {
-        return Ok(());
-    }
     let running = supervised(&scene, "touch a; echo status $?").start()?;
     let question = scene.asked_once()?;
     let short = question.audit_id.get(question.audit_id.len() - 4..).unwrap_or_default().to_owned();

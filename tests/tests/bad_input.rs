@@ -77,8 +77,6 @@ fn a_program_that_cannot_be_executed() -> Result<()> {
         scene.file("plain", "touch ran\n")?;
         mentions(&refused(&scene, scene.run().command(["./plain"]), 126)?, &["./plain"]);
         mentions(&refused(&scene, scene.run().command(["/etc"]), 126)?, &["/etc"]);
-        scene.program("broken", [0x7f, b'E', b'L', b'F', 2, 1, 1, 0])?;
-        mentions(&refused(&scene, scene.run().command(["./broken"]), 126)?, &["./broken"]);
     }
     Ok(())
 }
@@ -94,7 +92,7 @@ fn a_workspace_that_cannot_be_used() -> Result<()> {
     let scene = Scene::ordinary()?;
     let closed = scene.file("closed/file", "")?;
     let closed = closed.parent().unwrap_or(&closed);
-    fs::set_permissions(closed, fs::Permissions::from_mode(0))?;
+    fs::set_permissions(closed, fs::Permissions::from_mode(0o000))?;
     mentions(&refused(&scene, touching(scene.run().words(["--workspace", "closed"])), 125)?, &["closed"]);
     Ok(())
 }
@@ -109,14 +107,14 @@ fn an_invalid_configuration() -> Result<()> {
             ("\n\n[matrix.readonly]\nwrite = \"allow\"\n", [":4", "write"]),
         ] {
             let own = scene.configure(text)?;
-            let line = refused(&scene, touching(scene.run()), 125)?;
+            let line = refused(&scene, touching(scene.run()), 2)?;
             mentions(&line, &words);
             mentions(&line, &[&own.display().to_string()]);
         }
         fs::remove_file(scene.configure("")?)?;
         // A workspace's own file can only tighten.
         scene.file(".stayexec.toml", "tier = \"full\"\n")?;
-        mentions(&refused(&scene, touching(scene.run()), 125)?, &[".stayexec.toml", "full"]);
+        mentions(&refused(&scene, touching(scene.run()), 2)?, &[".stayexec.toml", "full"]);
         scene.file(".stayexec.toml", "tier = \"readonly\"\n")?;
         scene.run().origin("unattended").unconfined().command(["bash", "-c", "touch ran"]).finish()?.expect_code(126);
         scene.mark("ran").expect_none();

@@ -20,11 +20,7 @@ fn thousands_in_a_row_leave_nothing() -> Result<()> {
         running.says("first")?;
         let (warden, supervisor) = (scene.warden()?.pid, scene.supervisor()?.pid);
         let before = [warden, supervisor].map(|pid| (fds(pid), resident_kib(pid)));
-        let press = |running: &mut stayexec_tests::Running<'_>| -> Result<()> {
-            use std::io::Write;
-            Ok(running.stdin.as_mut().map_or(Ok(()), |pipe| pipe.write_all(b"\n"))?)
-        };
-        press(&mut running)?;
+        running.press()?;
         running.says("second")?;
         within("zombies to be reaped", || zombies(warden).is_empty() && zombies(supervisor).is_empty())?;
         for (pid, (open, resident)) in [warden, supervisor].into_iter().zip(before) {
@@ -33,7 +29,7 @@ fn thousands_in_a_row_leave_nothing() -> Result<()> {
             println!("{pid}: {resident} KiB before, {after} KiB after {count} programs");
             assert!(after < resident + 4096, "{pid}: {resident} KiB before, {after} KiB after {count} programs");
         }
-        press(&mut running)?;
+        running.press()?;
         let outcome = running.finish()?;
         outcome.expect_code(0).expect_line("ok 200").expect_line(&format!("ok {count}"));
     }

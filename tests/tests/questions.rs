@@ -158,17 +158,18 @@ fn a_held_image_keeps_its_streams_and_its_input() -> Result<()> {
 fn a_held_image_whose_arguments_a_peer_rewrites_does_not_run() -> Result<()> {
     for scene in Scene::of_each_user()? {
         let (rewrite, mark) = (scene.fixture("rewrite")?, scene.fixture("mark")?);
-        let run = scene.run().tier("supervised").unconfined();
-        let running = run.command([rewrite.as_str(), "harmless", "EVIL----", &mark, "harmless"]).start()?;
-        running.says("rewritten 1")?;
+        let run = scene.run().tier("supervised").unconfined().input(Input::Open);
+        let mut running = run.command([rewrite.as_str(), "harmless", "EVIL----", &mark, "harmless"]).start()?;
         let question = scene.asked_once()?;
+        running.press()?;
+        running.says("rewritten 1")?;
         scene.answer(&question, &["approve"])?;
         let outcome = running.finish()?;
         assert_ne!(outcome.number("status"), 0, "{}", outcome.told());
         scene.mark("EVIL----").expect_none();
         scene.mark("harmless").expect_none();
         let history = scene.history()?;
-        assert!(history.iter().any(|e| e.decision == "deny" && e.reason == "changed"), "{history:#?}");
+        assert!(history.iter().any(|e| e.decision != "allow" && e.reason == "changed"), "{history:#?}");
     }
     Ok(())
 }

@@ -42,8 +42,8 @@ fn the_session_does_what_it_shows() -> Result<()> {
     let (script, expected) = session(&std::fs::read_to_string(root().join("README.md"))?)?;
     ensure!(script.contains("cargo run --release"), "the session builds and runs: {script}");
     let scene = Scene::new()?;
-    // Only stayexec's own folders are moved: cargo needs those of whoever runs the tests.
-    let folders = scene.environment().into_iter().filter(|(name, _)| name.starts_with("XDG_"));
+    // Only stayexec's own folders and the temporary one are moved: cargo needs those of whoever runs the tests.
+    let folders = scene.environment().into_iter().filter(|(name, _)| name.starts_with("XDG_") || name == "TMPDIR");
     let output = Command::new("bash").args(["-e", "-c", &script]).current_dir(root()).envs(folders).env_remove("CARGO").output()?;
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if err.contains("cargo: command not found") {

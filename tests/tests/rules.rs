@@ -158,6 +158,15 @@ fn a_declared_class_raises() -> Result<()> {
     check(&["ls"])?.expect_code(0);
     check(&["--declare", "destructive", "ls"])?.expect_code(3);
     check(&["--declare", "read", "rm -rf /tmp/x"])?.expect_code(3);
+    Ok(())
+}
+
+#[test]
+fn a_class_declared_in_the_environment_raises() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--always") {
+        return Ok(());
+    }
     let text = "STAYEXEC_DECLARED_CLASS=destructive ls / >/dev/null; echo status $?";
     let outcome = scene.run().tier("full").origin("unattended").unconfined().command(["bash", "-c", text]).finish()?;
     outcome.expect_line("status 126");

@@ -2,8 +2,7 @@
 
 use anyhow::Result;
 use nix::sys::signal::Signal;
-use stayexec_tests::{Input, Process, Running, Scene, until, within};
-use std::io::Write;
+use stayexec_tests::{Input, Process, Scene, until, within};
 use std::time::Duration;
 
 fn gone(pid: u32) -> bool {
@@ -15,10 +14,6 @@ fn replace_supervisor(scene: &Scene) -> Result<Process> {
     let first = scene.supervisor()?;
     scene.signal(&first, Signal::SIGKILL);
     until("another supervisor", Duration::from_secs(30), || scene.supervisor().ok().filter(|p| p.pid != first.pid))
-}
-
-fn press(running: &mut Running<'_>) -> Result<()> {
-    Ok(running.stdin.as_mut().map_or(Ok(()), |pipe| pipe.write_all(b"\n"))?)
 }
 
 #[test]
@@ -50,7 +45,7 @@ fn a_run_goes_on_under_the_next_supervisor() -> Result<()> {
         let first = scene.supervisor()?;
         scene.signal(&first, Signal::SIGKILL);
         within("the supervisor to end", || gone(first.pid))?;
-        press(&mut running)?;
+        running.press()?;
         let outcome = running.finish()?;
         assert_eq!(outcome.out(), "ready\nread-ok\nstatus 126\n", "{}", outcome.told());
         victim.expect_alive();
