@@ -7,6 +7,7 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod arguments;
+mod calls;
 mod capture;
 mod courtesy;
 mod devices;
@@ -40,7 +41,6 @@ use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
 use stayexec_protocol::{Enlist, Mode};
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -92,13 +92,15 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         wake,
         journal,
         repeats: repeat::Repeats::default(),
-        calls: HashMap::new(),
+        calls: calls::Calls::default(),
         moving: Vec::new(),
         next_call: 0,
         next_sweep: Instant::now(),
         writing: false,
         unrecorded: false,
     };
+    // Reading the configuration took room that the gate, which stays for hours, has no use for.
+    process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
 }
 
