@@ -13,6 +13,9 @@ use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE};
 
 const PRELOAD: &[u8] = b"LD_PRELOAD";
 
+/// Bytes of a word.
+const WORD: usize = size_of::<usize>();
+
 /// Words of memory that a repair may take of the stack.
 const ON_STACK: usize = 384;
 
@@ -84,7 +87,7 @@ pub unsafe fn with<T>(environment: Vector, config: &Config, go: impl FnOnce(Vect
         // SAFETY: the caller's promise.
         return unsafe { fill(&mut room, environment, &found, config) }.map(go);
     }
-    let bytes = words.checked_mul(size_of::<usize>())?;
+    let bytes = words.checked_mul(WORD)?;
     let memory = sys::map(bytes)?;
     // SAFETY: fresh memory of this size, aligned to a page.
     let room = unsafe { core::slice::from_raw_parts_mut(memory.cast::<usize>(), words) };
@@ -105,7 +108,7 @@ pub unsafe fn restore(config: &Config) -> Option<()> {
     // SAFETY: the C library's own vector.
     let Some(found) = (unsafe { lacking(environment, config) }) else { return Some(()) };
     let words = words(&found, config);
-    let memory = sys::map(words.checked_mul(size_of::<usize>())?)?;
+    let memory = sys::map(words.checked_mul(WORD)?)?;
     // SAFETY: fresh memory of this size, aligned to a page.
     let room = unsafe { core::slice::from_raw_parts_mut(memory.cast::<usize>(), words) };
     // SAFETY: the C library's own vector.
@@ -128,7 +131,7 @@ unsafe fn lacking<'a>(environment: Vector, config: &Config) -> Option<Look<'a>> 
 /// How many words a repaired vector takes: the old entries, three new ones, a null, the strings.
 fn words(found: &Look<'_>, config: &Config) -> usize {
     let text = config.library.bytes().len().saturating_add(found.preload.len()).saturating_add(2);
-    found.count.saturating_add(5).saturating_add(text / size_of::<usize>())
+    found.count.saturating_add(5).saturating_add(text / WORD)
 }
 
 /// Writes the repaired vector into `room`, the string of LD_PRELOAD at its end.
