@@ -80,19 +80,31 @@ fn leads(entry: &[u8], wanted: &[u8]) -> bool {
 /// `environment` is null or a vector as execve(2) takes it.
 pub unsafe fn with<T>(environment: Vector, config: &Config, go: impl FnOnce(Vector) -> T) -> Option<T> {
     // SAFETY: the caller's promise.
-    let Some(found) = (unsafe { lacking(environment, config) }) else { return Some(go(environment)) };
-    let words = words(&found, config);
+    match unsafe { lacking(environment, config) } {
+        None => Some(go(environment)),
+        // SAFETY: the caller's promise.
+        Some(found) => unsafe { repaired(environment, &found, config, go) },
+    }
+}
+
+/// Out of line, so that a call that needs no repair does not pay for its stack.
+///
+/// # Safety
+/// As [`with`].
+#[inline(never)]
+unsafe fn repaired<T>(environment: Vector, found: &Look<'_>, config: &Config, go: impl FnOnce(Vector) -> T) -> Option<T> {
+    let words = words(found, config);
     if words <= ON_STACK {
         let mut room = [0_usize; ON_STACK];
         // SAFETY: the caller's promise.
-        return unsafe { fill(&mut room, environment, &found, config) }.map(go);
+        return unsafe { fill(&mut room, environment, found, config) }.map(go);
     }
     let bytes = words.checked_mul(WORD)?;
     let memory = sys::map(bytes)?;
     // SAFETY: fresh memory of this size, aligned to a page.
     let room = unsafe { core::slice::from_raw_parts_mut(memory.cast::<usize>(), words) };
     // SAFETY: the caller's promise.
-    let result = unsafe { fill(room, environment, &found, config) }.map(go);
+    let result = unsafe { fill(room, environment, found, config) }.map(go);
     // SAFETY: the call that used it has returned.
     unsafe { sys::unmap(memory, bytes) };
     result

@@ -2,7 +2,8 @@
 
 mod bench;
 
-use bench::{Gate, Heard, Libc, err, fixture, libcs, out, run};
+use bench::gate::Heard;
+use bench::{Gate, Libc, err, fixture, libcs, out, run};
 use stayexec_protocol::ask::{Entry, Form, flag};
 
 const WORDS: [&str; 11] = ["echo", "ran", "1", "2", "3", "4", "5", "6", "7", "8", "9"];

@@ -8,7 +8,7 @@ pub mod fixture;
 pub mod gate;
 
 pub use fixture::{Libc, fixture, libcs};
-pub use gate::{Gate, Heard};
+pub use gate::Gate;
 
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
