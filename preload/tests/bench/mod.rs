@@ -2,7 +2,7 @@
 //!
 //! Invariant: a gate hears until it is dropped, and every program has a limit of time. Refuses to leave anything out in
 //! silence: what this machine lacks is said, and fails under `CI=true`.
-#![allow(dead_code, reason = "each test program uses its own part of the bench")]
+#![allow(dead_code, unused_imports, reason = "each test program uses its own part of the bench")]
 
 pub mod fixture;
 pub mod gate;
