@@ -9,6 +9,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(stayexec_shim)");
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed=../protocol/src");
     let out = PathBuf::from(variable("OUT_DIR"));

@@ -110,6 +110,8 @@ unsafe extern "C" fn on_execvpe(file: Text, argv: Vector, envp: Vector, site: us
 }
 
 unsafe extern "C" fn on_execveat(folder: c_int, path: Text, argv: Vector, envp: Vector, flags: c_int, site: usize) -> c_int {
+    /// AT_EXECVE_CHECK: asks the kernel whether the file could be executed, and starts nothing.
+    const CHECK: c_int = 0x10000;
     let question = Question { descriptor: folder, ..question(Entry::Execveat, path, argv, envp, site) };
     let go = |envp| match real::execveat() {
         // SAFETY: the caller's words.
@@ -117,6 +119,9 @@ unsafe extern "C" fn on_execveat(folder: c_int, path: Text, argv: Vector, envp: 
         // SAFETY: the caller's words.
         None => unsafe { sys::execveat(folder, path, argv, envp, flags) },
     };
+    if flags & CHECK != 0 {
+        return go(envp);
+    }
     // SAFETY: the caller's words.
     unsafe { judge(&question, sys::failed, go) }
 }
