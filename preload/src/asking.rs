@@ -88,8 +88,7 @@ impl Question {
         let words = unsafe { Words::of(self, waits, budget) };
         let head = words.head(self, waits).to_bytes(words.length).ok_or(Trouble::Call(Errno(sys::E2BIG)))?;
         let connection = door::open(&config.address, waits).map_err(Trouble::Absent)?;
-        let mut sending = Sending::over(&connection);
-        sending.raw(&head).map_err(Trouble::Call)?;
+        let mut sending = Sending::over(&connection, &head);
         sending.add(words.target).map_err(Trouble::Call)?;
         sending.add(words.search).map_err(Trouble::Call)?;
         // SAFETY: the caller's promise.

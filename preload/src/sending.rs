@@ -12,6 +12,7 @@ const BATCH: usize = 32;
 #[derive(Debug)]
 pub struct Sending<'a> {
     socket: &'a Descriptor,
+    head: &'a [u8],
     sent: usize,
     count: usize,
     lengths: [[u8; 4]; BATCH],
@@ -19,9 +20,9 @@ pub struct Sending<'a> {
 }
 
 impl<'a> Sending<'a> {
-    /// Over `socket`, with nothing sent yet.
-    pub const fn over(socket: &'a Descriptor) -> Self {
-        Self { socket, sent: 0, count: 0, lengths: [[0; 4]; BATCH], words: [&[]; BATCH] }
+    /// Over `socket`, to begin with `head` as it is.
+    pub const fn over(socket: &'a Descriptor, head: &'a [u8]) -> Self {
+        Self { socket, head, sent: 0, count: 0, lengths: [[0; 4]; BATCH], words: [&[]; BATCH] }
     }
 
     /// Adds a word behind its length.
@@ -39,22 +40,16 @@ impl<'a> Sending<'a> {
 
     /// Sends what was added; how many bytes went in all.
     pub fn flush(&mut self) -> Result<usize, Errno> {
-        const BOTH: usize = BATCH * 2;
-        let mut pieces = [Piece::EMPTY; BOTH];
+        const ALL: usize = 1 + BATCH * 2;
+        let mut pieces = [Piece::EMPTY; ALL];
         let (lengths, words) = (self.lengths.iter(), self.words.iter());
-        let filled = lengths.zip(words).take(self.count).flat_map(|(l, w)| [Piece::of(l), Piece::of(w)]);
+        let words = lengths.zip(words).take(self.count).flat_map(|(l, w)| [Piece::of(l), Piece::of(w)]);
+        let filled = core::iter::once(Piece::of(self.head)).chain(words);
         pieces.iter_mut().zip(filled).for_each(|(place, piece)| *place = piece);
-        let used = pieces.get_mut(..self.count.saturating_mul(2)).unwrap_or_default();
+        let used = pieces.get_mut(..self.count.saturating_mul(2).saturating_add(1)).unwrap_or_default();
         self.sent = self.sent.saturating_add(all(self.socket, used)?);
-        self.count = 0;
+        (self.head, self.count) = (&[], 0);
         Ok(self.sent)
-    }
-
-    /// Sends `bytes` as they are.
-    pub fn raw(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        self.flush()?;
-        self.sent = self.sent.saturating_add(all(self.socket, &mut [Piece::of(bytes)])?);
-        Ok(())
     }
 }
 

@@ -4,8 +4,9 @@
 //! a library that the loader skipped in silence does not look like a gate.
 
 use crate::config::{self, Config};
+use crate::sending::Sending;
 use crate::text::{Vector, variable};
-use crate::{door, environment, real, sending};
+use crate::{door, environment, real};
 use core::ffi::c_int;
 use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE, Form, Hello};
 
@@ -64,5 +65,5 @@ unsafe fn begin(variables: Vector) {
 /// Sends the hello. That nobody hears it changes nothing here: a gate that stands alone refuses each call by itself.
 fn hello(config: &Config, hello: Hello) {
     let Ok(connection) = door::open_for_hello(&config.address, hello.form == Form::Alone) else { return };
-    let _ = sending::Sending::over(&connection).raw(&hello.to_frame());
+    let _ = Sending::over(&connection, &hello.to_frame()).flush();
 }

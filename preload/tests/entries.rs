@@ -171,6 +171,21 @@ fn the_errors_are_the_c_librarys() {
 }
 
 #[test]
+fn the_call_site_is_the_callers() {
+    for libc in libcs() {
+        let gate = Gate::open(Form::Alone);
+        let output = run(gate.command(fixture("entries", libc)).arg("sites"));
+        let said = out(&output);
+        let range: Vec<u64> = said.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+        for entry in Entry::ALL {
+            let site = gate.ask_at(entry).head.site;
+            assert!((range[0]..range[1]).contains(&site), "{libc:?} {}: {site:x} {range:x?}", entry.as_str());
+        }
+        assert_eq!(gate.asks().len(), 13);
+    }
+}
+
+#[test]
 fn vectors_of_every_size() {
     for libc in libcs() {
         let gate = Gate::open(Form::Alone);
