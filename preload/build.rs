@@ -24,6 +24,10 @@ fn main() {
     compile.args(["--crate-type=cdylib", "--cfg=stayexec_shim", "-Clto=fat", "-Clink-arg=-nostdlib", "-Clink-arg=-nostartfiles"]);
     compile.args(["-Clink-arg=-Wl,-soname,libstayexec_preload.so", "-Clink-arg=-Wl,-z,now", "-Clink-arg=-Wl,--build-id=none"]);
     compile.arg(format!("--extern=stayexec_protocol={}", words.display()));
+    if variable("CARGO_CFG_TARGET_ENV") == "musl" {
+        // There, a build is static by default, and brings start files of its own.
+        compile.args(["-Ctarget-feature=-crt-static", "-Clink-self-contained=no"]);
+    }
     if let Some(linker) = std::env::var_os("RUSTC_LINKER") {
         compile.arg(format!("-Clinker={}", linker.to_string_lossy()));
     }

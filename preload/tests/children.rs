@@ -75,6 +75,22 @@ fn a_storm_of_signals_is_one_question() {
 }
 
 #[test]
+fn words_that_change_while_they_are_told_end_in_an_answer() {
+    for form in [Form::Beside, Form::Alone] {
+        let gate = Gate::open(form);
+        let output = run(&mut gate.command(fixture("flip", Libc::Glibc)));
+        let said = out(&output);
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let count = |n: usize| words.get(n).and_then(|word| word.parse::<usize>().ok()).expect("a number");
+        println!("{form:?}: {said}");
+        // Every call came back: with the kernel's answer, or refused because what was told was torn.
+        assert_eq!(count(1) + count(3), 1000, "{said}");
+        assert!(form == Form::Alone || count(3) == 0, "{said}");
+        assert!(err(&output).lines().all(|line| line.starts_with("stayexec: denied: the ")), "{}", err(&output));
+    }
+}
+
+#[test]
 fn a_thread_can_be_cancelled_inside_system() {
     for form in [Form::Beside, Form::Alone] {
         let gate = Gate::open(form);

@@ -61,7 +61,12 @@ fn other_preloaded_libraries_stay_behind_the_shim() {
 
 /// A library that does nothing.
 fn neutral() -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libneutral-{}.so", std::process::id()));
+    static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    MADE.get_or_init(make_neutral).clone()
+}
+
+fn make_neutral() -> String {
+    let path = bench::fixture::made_here("libneutral.so");
     let status = Command::new("gcc").args(["-shared", "-fPIC", "-x", "c", "/dev/null", "-o"]).arg(&path).status();
     assert!(status.is_ok_and(|s| s.success()));
     path.display().to_string()

@@ -1,13 +1,20 @@
 //! The library as a file: what it needs, what it defines, what it cannot do.
 
+mod bench;
+
 use stayexec_protocol::ask::Entry;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 fn library() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("look-{}.so", std::process::id()));
-    std::fs::write(&path, stayexec_preload::LIBRARY).expect("write");
-    path
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    let make = || {
+        let path = bench::fixture::made_here("library.so");
+        std::fs::write(&path, stayexec_preload::LIBRARY).expect("write");
+        path
+    };
+    MADE.get_or_init(make).clone()
 }
 
 fn tool(program: &str, arguments: &[&str]) -> String {

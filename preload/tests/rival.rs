@@ -1,5 +1,6 @@
 //! Beside another library that hooks the same names (made with redhook), in both orders: both see the call, each once, and
 //! the refusal holds.
+#![cfg(target_env = "gnu")]
 
 mod bench;
 

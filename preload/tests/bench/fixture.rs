@@ -59,13 +59,20 @@ pub fn fixture(name: &str, libc: Libc) -> PathBuf {
     program
 }
 
+/// The place of a file that this test program makes for itself.
+#[must_use]
+pub fn made_here(name: &str) -> PathBuf {
+    let program = std::env::current_exe().expect("this program");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program.file_name().expect("a name"));
+    std::fs::create_dir_all(&folder).expect("make a folder");
+    folder.join(name)
+}
+
 fn compile(name: &str, libc: Libc) -> (PathBuf, bool) {
     static DONE: OnceLock<Mutex<HashMap<(String, Libc), bool>>> = OnceLock::new();
     let mut done = DONE.get_or_init(Mutex::default).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shim-{}", std::process::id()));
-    let program = folder.join(format!("{name}-{libc:?}"));
+    let program = made_here(&format!("{name}-{libc:?}"));
     let made = *done.entry((name.to_owned(), libc)).or_insert_with(|| {
-        std::fs::create_dir_all(&folder).expect("make a folder");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name).with_extension("c");
         let mut command = Command::new(libc.compiler());
         command.args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-nonnull", "-pthread"]).args(libc.flags());
