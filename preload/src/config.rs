@@ -4,6 +4,7 @@
 //! program that changes its environment later, or paints its name over it, changes nothing here. Refuses what does not fit
 //! (a cut address would lead elsewhere): the form then is alone, and nobody can be asked.
 
+use crate::sys;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE, Form, LIBRARY_NAME};
@@ -58,39 +59,98 @@ impl<const N: usize> Variable<N> {
 /// All of it.
 #[derive(Debug)]
 pub struct Config {
-    /// What the shim is to this process; nothing where it was loaded without an address.
+    /// What the shim is to this process; nothing where it was loaded without an address, or is meant for another process.
     pub form: Option<Form>,
+    /// The process that it was loaded into.
+    pub process: u32,
     /// Where to ask.
     pub address: Address,
     /// `STAYEXEC_ASK=…`.
     pub ask: Variable<{ 16 + ADDRESS_MAX }>,
-    /// `STAYEXEC_SHIM=alone`.
-    pub shim: Variable<24>,
+    /// `STAYEXEC_SHIM=alone`, or `beside:` and the process.
+    pub shim: Variable<32>,
     /// `LD_PRELOAD=` and the library's path; nothing where LD_PRELOAD did not load it.
     pub library: Variable<{ 12 + LIBRARY_MAX }>,
 }
 
 impl Config {
     const fn inert() -> Self {
-        Self { form: None, address: Address::Nowhere, ask: Variable::empty(), shim: Variable::empty(), library: Variable::empty() }
+        Self {
+            form: None,
+            process: 0,
+            address: Address::Nowhere,
+            ask: Variable::empty(),
+            shim: Variable::empty(),
+            library: Variable::empty(),
+        }
     }
 
-    /// From the values of the three variables. A form that is not exactly `beside` is alone, the stricter.
-    pub fn of(address: Option<&[u8]>, form: Option<&[u8]>, preload: Option<&[u8]>) -> Self {
+    /// From the values of the three variables. A form that is not exactly `beside`, or `beside:` and a process, is alone, the
+    /// stricter.
+    pub fn of(address: Option<&[u8]>, form: Option<&[u8]>, preload: Option<&[u8]>, process: u32) -> Self {
         if address.is_none() && form.is_none() {
             return Self::inert();
         }
         let told = address.unwrap_or(&[]);
-        let beside = form == Some(Form::Beside.as_str().as_bytes());
+        let beside = form.and_then(|word| word.strip_prefix(Form::Beside.as_str().as_bytes())).and_then(meant_for);
+        let mut word = [0; 20];
+        let word = if beside.is_some() { own_word(process, &mut word) } else { Form::Alone.as_str().as_bytes() };
         let library = preload.and_then(|list| entries(list).find(|entry| is_library(entry)));
         Self {
-            form: Some(if beside { Form::Beside } else { Form::Alone }),
+            form: match beside {
+                None => Some(Form::Alone),
+                Some(meant) if meant == 0 || meant == process => Some(Form::Beside),
+                Some(_) => None,
+            },
+            process,
             address: parse(told),
             ask: Variable::of(ADDRESS_VARIABLE, told).unwrap_or(Variable::empty()),
-            shim: Variable::of(FORM_VARIABLE, Form::Alone.as_str().as_bytes()).unwrap_or(Variable::empty()),
+            shim: Variable::of(FORM_VARIABLE, word).unwrap_or(Variable::empty()),
             library: library.and_then(|path| Variable::of("LD_PRELOAD", path)).unwrap_or(Variable::empty()),
         }
     }
+
+    /// Whether the shim's variables leave the environment of this process: everywhere but alone.
+    pub fn leaves(&self) -> bool {
+        self.form != Some(Form::Alone)
+    }
+
+    /// Whether a call that replaces the calling process takes the shim along: the agent may be started by a chain of programs
+    /// that each become the next (`#!/usr/bin/env node`), and a child is another process.
+    pub fn stays(&self) -> bool {
+        self.form == Some(Form::Beside) && sys::process() == self.process
+    }
+}
+
+/// The process that `beside` is meant for, from what follows the word; 0 is any.
+fn meant_for(rest: &[u8]) -> Option<u32> {
+    match rest.split_first() {
+        None => Some(0),
+        Some((b':', digits)) => core::str::from_utf8(digits).ok()?.parse().ok().filter(|process| *process > 0),
+        Some(_) => None,
+    }
+}
+
+/// `beside:` and the process.
+fn own_word(process: u32, to: &mut [u8; 20]) -> &[u8] {
+    let mut digits = [0_u8; 10];
+    let mut rest = process;
+    let mut count = 0_usize;
+    for place in digits.iter_mut().rev() {
+        *place = b'0'.saturating_add(u8::try_from(rest.rem_euclid(10)).unwrap_or(0));
+        rest = rest.div_euclid(10);
+        count = count.saturating_add(1);
+        if rest == 0 {
+            break;
+        }
+    }
+    let used = digits.get(digits.len().saturating_sub(count)..).unwrap_or_default();
+    let mut length = 0_usize;
+    for (place, byte) in to.iter_mut().zip(Form::Beside.as_str().as_bytes().iter().chain(b":").chain(used)) {
+        *place = *byte;
+        length = length.saturating_add(1);
+    }
+    to.get(..length).unwrap_or_default()
 }
 
 /// The entries of a value of LD_PRELOAD.
@@ -150,17 +210,30 @@ mod tests {
 
     #[test]
     fn without_a_word_it_is_inert() {
-        assert_eq!(Config::of(None, None, Some(b"/x/libstayexec_preload.so")).form, None);
+        assert_eq!(Config::of(None, None, Some(b"/x/libstayexec_preload.so"), 1).form, None);
     }
 
     #[test]
     fn what_is_not_beside_is_alone() {
-        let form = |form: Option<&[u8]>| Config::of(Some(b"/s"), form, None).form;
+        let form = |form: Option<&[u8]>| Config::of(Some(b"/s"), form, None, 7).form;
         assert_eq!(form(Some(b"beside")), Some(Form::Beside));
-        for other in [None, Some(&b""[..]), Some(b"alone"), Some(b"besides"), Some(b"off")] {
+        assert_eq!(form(Some(b"beside:7")), Some(Form::Beside));
+        assert_eq!(form(Some(b"beside:8")), None);
+        for other in
+            [None, Some(&b""[..]), Some(b"alone"), Some(b"besides"), Some(b"beside:"), Some(b"beside:0"), Some(b"beside:x"), Some(b"off")]
+        {
             assert_eq!(form(other), Some(Form::Alone));
         }
-        assert_eq!(Config::of(None, Some(b"alone"), None).address, Address::Nowhere);
+        assert_eq!(Config::of(None, Some(b"alone"), None, 1).address, Address::Nowhere);
+    }
+
+    #[test]
+    fn the_word_names_the_process() {
+        for process in [1, 9, 10, 4_194_304, u32::MAX] {
+            let config = Config::of(Some(b"/s"), Some(b"beside"), None, process);
+            assert_eq!(config.shim.bytes(), format!("STAYEXEC_SHIM=beside:{process}").as_bytes());
+        }
+        assert_eq!(Config::of(Some(b"/s"), None, None, 5).shim.bytes(), b"STAYEXEC_SHIM=alone");
     }
 
     #[test]
@@ -175,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_library_is_known_by_its_name() {
-        let library = |list: &[u8]| Config::of(Some(b"/s"), None, Some(list)).library.bytes().to_vec();
+        let library = |list: &[u8]| Config::of(Some(b"/s"), None, Some(list), 1).library.bytes().to_vec();
         assert_eq!(library(b"/a.so: /r/libstayexec_preload.so:/b.so"), b"LD_PRELOAD=/r/libstayexec_preload.so");
         assert_eq!(library(b"/r/notlibstayexec_preload.so"), b"");
         let long = [&[b'/'; LIBRARY_MAX][..], LIBRARY_NAME.as_bytes()].concat();

@@ -78,14 +78,14 @@ fn leads(entry: &[u8], wanted: &[u8]) -> bool {
     wanted.is_empty() || entry.strip_prefix(wanted).is_some_and(|rest| matches!(rest.first(), None | Some(b':' | b' ')))
 }
 
-/// Calls `go` with `environment`, or with a repaired copy of it.
+/// Calls `go` with `environment`, or with a repaired copy of it; with none where there is no room for one.
 ///
 /// # Safety
 /// `environment` is null or a vector as execve(2) takes it.
-pub unsafe fn with<T>(environment: Vector, config: &Config, go: impl FnOnce(Vector) -> T) -> Option<T> {
+pub unsafe fn with<T>(environment: Vector, config: &Config, go: impl FnOnce(Option<Vector>) -> T) -> T {
     // SAFETY: the caller's promise.
     match unsafe { lacking(environment, config) } {
-        None => Some(go(environment)),
+        None => go(Some(environment)),
         // SAFETY: the caller's promise.
         Some(found) => unsafe { repaired(environment, &found, config, go) },
     }
@@ -96,19 +96,19 @@ pub unsafe fn with<T>(environment: Vector, config: &Config, go: impl FnOnce(Vect
 /// # Safety
 /// As [`with`].
 #[inline(never)]
-unsafe fn repaired<T>(environment: Vector, found: &Look<'_>, config: &Config, go: impl FnOnce(Vector) -> T) -> Option<T> {
+unsafe fn repaired<T>(environment: Vector, found: &Look<'_>, config: &Config, go: impl FnOnce(Option<Vector>) -> T) -> T {
     let words = words(found, config);
     if words <= ON_STACK {
         let mut room = [0_usize; ON_STACK];
         // SAFETY: the caller's promise.
-        return unsafe { fill(&mut room, environment, found, config) }.map(go);
+        return go(unsafe { fill(&mut room, environment, found, config) });
     }
-    let bytes = words.checked_mul(WORD)?;
-    let memory = sys::map(bytes)?;
+    let bytes = words.saturating_mul(WORD);
+    let Some(memory) = sys::map(bytes) else { return go(None) };
     // SAFETY: fresh memory of this size, aligned to a page.
     let room = unsafe { core::slice::from_raw_parts_mut(memory.cast::<usize>(), words) };
     // SAFETY: the caller's promise.
-    let result = unsafe { fill(room, environment, found, config) }.map(go);
+    let result = go(unsafe { fill(room, environment, found, config) });
     // SAFETY: the call that used it has returned.
     unsafe { sys::unmap(memory, bytes) };
     result

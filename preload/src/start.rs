@@ -6,7 +6,7 @@
 use crate::config::{self, Config};
 use crate::sending::Sending;
 use crate::text::{Vector, variable};
-use crate::{door, environment, real};
+use crate::{door, environment, real, sys};
 use core::ffi::c_int;
 use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE, Form, Hello};
 
@@ -48,15 +48,16 @@ unsafe fn begin(variables: Vector) {
     }
     // SAFETY: the caller's promise.
     let told = |name: &str| unsafe { variable(variables, name.as_bytes()) };
-    let config = Config::of(told(ADDRESS_VARIABLE), told(FORM_VARIABLE), told("LD_PRELOAD"));
+    let config = Config::of(told(ADDRESS_VARIABLE), told(FORM_VARIABLE), told("LD_PRELOAD"), sys::process());
     // SAFETY: the caller's promise.
     let hooks = unsafe { real::resolve() };
     // SAFETY: the caller's promise.
     unsafe { config::keep(config) };
     let Some(config) = config::kept() else { return };
-    let Some(form) = config.form else { return };
-    hello(config, Hello { form, hooks });
-    if form == Form::Beside {
+    if let Some(form) = config.form {
+        hello(config, Hello { form, hooks });
+    }
+    if config.leaves() {
         // SAFETY: the caller's promise.
         unsafe { environment::leave(variables) };
     }

@@ -90,6 +90,37 @@ fn beside_the_floor_the_agents_children_do_not_see_the_shim() {
 }
 
 #[test]
+fn beside_the_floor_the_shim_stays_with_the_agent_through_a_chain_of_programs() {
+    let gate = Gate::open(Form::Beside);
+    let script = "exec /usr/bin/env A=1 /bin/sh -c '/bin/echo $LD_PRELOAD$STAYEXEC_SHIM; exec /bin/echo end'";
+    assert_eq!(out(&bash(&gate, script)), "\nend\n");
+    // bash, env, sh and the last echo are one process, and each said hello; the first echo was a child of it.
+    gate.expect(4, 4);
+    let pids: std::collections::BTreeSet<u32> =
+        gate.heard().iter().filter_map(|h| if let bench::gate::Heard::Hello(pid, _) = h { Some(*pid) } else { None }).collect();
+    assert_eq!(pids.len(), 1);
+}
+
+#[test]
+fn beside_the_floor_a_shim_that_is_meant_for_another_process_does_nothing() {
+    // As in a child of a static agent, which cannot take the variables out of its environment.
+    let gate = Gate::open(Form::Beside);
+    let mut command = gate.command("/bin/sh");
+    command.env(FORM_VARIABLE, "beside:1").args(["-c", "/bin/echo $LD_PRELOAD$STAYEXEC_SHIM$STAYEXEC_ASK; :"]);
+    assert_eq!(out(&run(&mut command)), "\n");
+    gate.expect(0, 0);
+    // Named by its process, it is there.
+    let mut command = gate.command("/bin/bash");
+    command.env_remove(FORM_VARIABLE).env(FORM_VARIABLE, "off");
+    let text = "export STAYEXEC_SHIM=beside:$$; exec /bin/sh -c '/bin/echo a; :'";
+    let mut starter = Command::new("/bin/bash");
+    starter.envs(command.get_envs().filter_map(|(k, v)| v.map(|v| (k, v))).filter(|(k, _)| *k != "LD_PRELOAD"));
+    starter.args(["--norc", "-c", &format!("export LD_PRELOAD={}; {text}", gate.library().display())]);
+    assert_eq!(out(&run(&mut starter)), "a\n");
+    gate.expect(1, 1);
+}
+
+#[test]
 fn without_an_address_the_library_does_nothing() {
     let gate = Gate::open(Form::Alone);
     let mut command = Command::new(fixture("entries", Libc::Glibc));

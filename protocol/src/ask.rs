@@ -24,7 +24,8 @@ pub const ASK_LIMIT: usize = 8 << 20;
 /// SOCK_SEQPACKET socket that takes one end of a socket pair for each conversation.
 pub const ADDRESS_VARIABLE: &str = "STAYEXEC_ASK";
 
-/// The environment variable with the form: the word of a [`Form`].
+/// The environment variable with the form: the word of a [`Form`]. `beside:PID` is meant for the one process of that id (in its
+/// own pid namespace): in any other, the shim takes itself out of the environment and does nothing.
 pub const FORM_VARIABLE: &str = "STAYEXEC_SHIM";
 
 /// Name of the library's file. The shim knows its own entry of LD_PRELOAD by it.
@@ -104,6 +105,12 @@ impl Entry {
     #[must_use]
     pub const fn takes_line(self) -> bool {
         matches!(self, Self::System | Self::Popen)
+    }
+
+    /// Whether the calling process itself becomes the program.
+    #[must_use]
+    pub const fn replaces(self) -> bool {
+        !self.takes_line() && !matches!(self, Self::PosixSpawn | Self::PosixSpawnp)
     }
 
     /// Whether a target without a slash is looked for in PATH.

@@ -9,6 +9,7 @@ pub mod number {
     pub const WRITE: usize = 64;
     pub const PPOLL: usize = 73;
     pub const EXIT_GROUP: usize = 94;
+    pub const GETPID: usize = 172;
     pub const SOCKET: usize = 198;
     pub const SOCKETPAIR: usize = 199;
     pub const CONNECT: usize = 203;

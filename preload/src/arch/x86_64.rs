@@ -10,6 +10,7 @@ pub mod number {
     pub const PPOLL: usize = 271;
     pub const MMAP: usize = 9;
     pub const MUNMAP: usize = 11;
+    pub const GETPID: usize = 39;
     pub const SOCKET: usize = 41;
     pub const CONNECT: usize = 42;
     pub const SENDTO: usize = 44;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 const OWN: &str = "/r/libstayexec_preload.so";
 
 fn config() -> Config {
-    Config::of(Some(b"/r/ask"), Some(b"alone"), Some(OWN.as_bytes()))
+    Config::of(Some(b"/r/ask"), Some(b"alone"), Some(OWN.as_bytes()), 1)
 }
 
 struct Environment {
@@ -30,7 +30,7 @@ fn texts(vector: Vector) -> Vec<String> {
 fn repaired(entries: &[&str]) -> Vec<String> {
     let environment = Environment::of(entries);
     // SAFETY: made here.
-    unsafe { with(environment.vector.as_ptr(), &config(), texts) }.unwrap()
+    unsafe { with(environment.vector.as_ptr(), &config(), |v| texts(v.unwrap())) }
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_whole_one_is_passed_on_as_it_is() {
 fn an_empty_one_stays_empty() {
     assert_eq!(repaired(&[]), Vec::<String>::new());
     // SAFETY: null is allowed.
-    assert_eq!(unsafe { with(core::ptr::null(), &config(), |vector: Vector| vector.is_null()) }, Some(true));
+    assert_eq!(unsafe { with(core::ptr::null(), &config(), |vector| vector.map(Vector::is_null)) }, Some(true));
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn a_long_one_is_repaired_in_memory_of_its_own() {
 
 #[test]
 fn without_a_path_of_its_own_it_leaves_ld_preload_alone() {
-    let config = Config::of(Some(b"/r/ask"), Some(b"alone"), None);
+    let config = Config::of(Some(b"/r/ask"), Some(b"alone"), None, 1);
     let environment = Environment::of(&["LD_PRELOAD=/a.so"]);
     // SAFETY: made here.
-    let after = unsafe { with(environment.vector.as_ptr(), &config, texts) }.unwrap();
+    let after = unsafe { with(environment.vector.as_ptr(), &config, |v| texts(v.unwrap())) };
     assert_eq!(after, ["LD_PRELOAD=/a.so", "STAYEXEC_ASK=/r/ask", "STAYEXEC_SHIM=alone"]);
 }
 

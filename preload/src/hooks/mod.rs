@@ -58,10 +58,15 @@ unsafe fn judge<T>(question: &Question, refuse: fn(i32) -> T, go: impl FnOnce(Ve
         Some(Form::Beside) => {
             // SAFETY: the caller's promise.
             let _ = unsafe { question.ask(config) };
+            if question.entry.replaces() && config.stays() {
+                // SAFETY: the caller's promise.
+                return unsafe { environment::with(question.environment, config, |stays| go(stays.unwrap_or(question.environment))) };
+            }
             go(question.environment)
         }
         Some(Form::Alone) => {
-            let judged = |environment| {
+            let judged = |environment: Option<Vector>| {
+                let Some(environment) = environment else { return refuse(sys::E2BIG) };
                 // SAFETY: the caller's promise; a repaired environment is a vector too.
                 match unsafe { Question { environment, ..*question }.ask(config) } {
                     Ruling::GoOn => go(environment),
@@ -70,7 +75,7 @@ unsafe fn judge<T>(question: &Question, refuse: fn(i32) -> T, go: impl FnOnce(Ve
                 }
             };
             // SAFETY: the caller's promise.
-            unsafe { environment::with(question.environment, config, judged) }.unwrap_or_else(|| refuse(sys::E2BIG))
+            unsafe { environment::with(question.environment, config, judged) }
         }
     }
 }

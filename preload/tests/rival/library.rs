@@ -38,3 +38,11 @@ redhook::hook! {
         unsafe { redhook::real!(system)(line) }
     }
 }
+
+redhook::hook! {
+    unsafe fn execvpe(file: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int => rival_execvpe {
+        note("execvpe", file);
+        // SAFETY: the caller's words, unchanged.
+        unsafe { redhook::real!(execvpe)(file, argv, envp) }
+    }
+}
