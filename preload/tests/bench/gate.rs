@@ -122,11 +122,11 @@ impl Gate {
         self.heard().into_iter().filter_map(|h| if let Heard::Hello(_, hello) = h { Some(hello) } else { None }).collect()
     }
 
-    /// Asserts that so many hellos come and so many asks came. A hello is not waited for by its sender.
+    /// Asserts that so many hellos and asks come, and no more have. Beside the floor nobody waits until they are heard.
     #[track_caller]
     pub fn expect(&self, hellos: usize, asks: usize) {
         let end = Instant::now() + Duration::from_secs(10);
-        while self.hellos().len() < hellos && Instant::now() < end {
+        while (self.hellos().len() < hellos || self.asks().len() < asks) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(2));
         }
         let garbage = self.heard().iter().filter(|h| matches!(h, Heard::Garbage)).count();
