@@ -60,7 +60,9 @@ impl FromStr for GateDecision {
 
 /// A cell that may not be loosened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("[matrix.{tier}] {class} = \"{wanted}\" is looser than \"{default}\"; only full's network, install and destructive can be loosened")]
+#[error(
+    "[matrix.{tier}] {class} = \"{wanted}\" is looser than \"{default}\"; only full's network, install and destructive can be loosened"
+)]
 pub struct Loosened {
     /// The row.
     pub tier: AutonomyLevel,

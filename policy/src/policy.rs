@@ -56,6 +56,11 @@ impl SecurityPolicy {
         self
     }
 
+    /// Gives the knowledge back; the compiled-in one when others hold it too.
+    pub(crate) fn into_knowledge(self) -> Knowledge {
+        Arc::try_unwrap(self.knowledge).unwrap_or_default()
+    }
+
     /// The tier.
     #[must_use]
     pub const fn autonomy(&self) -> AutonomyLevel {
@@ -128,11 +133,9 @@ impl SecurityPolicy {
         let part = classify::command(self, command, false);
         let deciding = part.deciding();
         match declared {
-            Some(declared) if declared > part.class => Decision {
-                class: declared,
-                decision: self.gate_decision(declared),
-                reason: format!("declared {declared} by the caller"),
-            },
+            Some(declared) if declared > part.class => {
+                Decision { class: declared, decision: self.gate_decision(declared), reason: format!("declared {declared} by the caller") }
+            }
             _ => Decision { class: part.class, decision: self.gate_decision(part.class), reason: deciding.reason.clone() },
         }
     }

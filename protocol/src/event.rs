@@ -76,8 +76,21 @@ wire_struct! {
     pub struct Script {
         /// Its path as the interpreter was told it.
         pub path: Vec<u8>,
+        /// Its resolved path; empty where it could not be found.
+        pub resolved: Vec<u8>,
+        /// An operand of the command line that the judge asked for; otherwise the kernel's own choice by `#!`, or the text
+        /// itself at [`Stage::Text`].
+        pub operand: bool,
         /// Its identity.
         pub id: FileId,
+        /// As for [`Executable`], and so are the next three.
+        pub root_owned: bool,
+        /// Every directory above it belongs to root alone.
+        pub chain_root_owned: bool,
+        /// Unchanged since before the run began.
+        pub unchanged: bool,
+        /// `resolved` leads to this very file in the warden's own view.
+        pub same_view: bool,
         /// SHA-256 of the whole text; zero where it could not be read.
         pub digest: [u8; 32],
         /// The text; absent where it is longer than 1 MiB or unreadable.
@@ -97,6 +110,24 @@ wire_struct! {
     }
 }
 sequence!(Process);
+
+impl Script {
+    /// A script of which nothing is known but how it was called.
+    pub fn unreadable(path: Vec<u8>, operand: bool) -> Self {
+        Self {
+            path,
+            resolved: Vec::new(),
+            operand,
+            id: FileId { dev: 0, ino: 0, size: 0, ctime: 0 },
+            root_owned: false,
+            chain_root_owned: false,
+            unchanged: false,
+            same_view: false,
+            digest: [0; 32],
+            text: None,
+        }
+    }
+}
 
 wire_struct! {
     /// One program start.

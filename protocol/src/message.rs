@@ -56,6 +56,9 @@ pub enum Message {
     Judge(Event),
     /// Hold this question again under the id that it had: call and verdict as given before.
     Reopen(Event, Verdict),
+    /// Before the verdict: look at this operand of the call, as its process would find it, and ask again with it as the
+    /// script. At most once a call.
+    Look(u64, Vec<u8>),
     /// Judged.
     Verdict(Verdict),
     /// A question ended.
@@ -72,6 +75,8 @@ pub enum Message {
     Request(Vec<u8>),
     /// The reply to it: JSON-RPC.
     Reply(Vec<u8>),
+    /// The rules have changed: repeat none of the judgements given so far.
+    Forget,
 }
 
 impl Message {
@@ -92,6 +97,8 @@ impl Message {
             Self::End(_) => 12,
             Self::Request(_) => 13,
             Self::Reply(_) => 14,
+            Self::Look(..) => 15,
+            Self::Forget => 16,
         }
     }
 
@@ -116,6 +123,10 @@ impl Message {
             }
             Self::Verdict(verdict) => verdict.put(&mut frame),
             Self::Answer(answer) => answer.put(&mut frame),
+            Self::Look(call, path) => {
+                call.put(&mut frame);
+                path.put(&mut frame);
+            }
             Self::Settled(call, allowed) => {
                 call.put(&mut frame);
                 allowed.put(&mut frame);
@@ -125,7 +136,7 @@ impl Message {
                 why.put(&mut frame);
             }
             Self::End(status) => status.put(&mut frame),
-            Self::Enlisted | Self::Stop => {}
+            Self::Enlisted | Self::Stop | Self::Forget => {}
         }
         let length = frame.len() - 4;
         if length > FRAME_LIMIT {
@@ -175,6 +186,8 @@ impl Message {
             12 => Self::End(i32::get(from_ref)?),
             13 => Self::Request(Vec::get(from_ref)?),
             14 => Self::Reply(Vec::get(from_ref)?),
+            15 => Self::Look(u64::get(from_ref)?, Vec::get(from_ref)?),
+            16 => Self::Forget,
             kind => return Err(WireError::Variant(kind)),
         };
         from.end()?;

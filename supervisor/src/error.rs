@@ -76,7 +76,7 @@ fn config(error: &ConfigError) -> u8 {
     match error {
         ConfigError::Parse { .. }
         | ConfigError::Value { .. }
-        | ConfigError::Looser { .. }
+        | ConfigError::Looser(_)
         | ConfigError::WorkspaceKey { .. }
         | ConfigError::NoHome => exit_code::USAGE,
         ConfigError::Read { .. } | ConfigError::Workspace { .. } | ConfigError::Directory { .. } | ConfigError::Frozen(_) => {

@@ -99,7 +99,7 @@ fn event(call: u64) -> Event {
         call,
         stage: Stage::Loaded,
         launch: false,
-        process: Process { pid: 10, start: 20, name: b"x".to_vec() },
+        process: Process { pid: 10, start: 20 + call, name: b"x".to_vec() },
         ancestry: vec![],
         uid: 0,
         euid: 0,

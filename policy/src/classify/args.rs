@@ -71,7 +71,7 @@ fn glob(text: &str) -> Arg {
 /// The word as one argument.
 pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
-        && (*quoted || !text.contains(['*', '?', '[', '{', '~']))
+        && (*quoted || !text.contains(['*', '?', '[', '{']) || text == "[")
     {
         return Arg::closed(text.clone());
     }
@@ -92,7 +92,9 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
             }
             Piece::Variable { name, quoted, risky } => match vars.get(name) {
-                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => arg.text.push_str(text),
+                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
+                    arg.text.push_str(text)
+                }
                 value => {
                     let unsafe_value = *risky
                         || match value {

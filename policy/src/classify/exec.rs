@@ -15,7 +15,7 @@ use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, SecurityPo
 const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase-box", "ubase-box", "crunch"];
 
 pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, explain: bool) -> (Assessment, Part) {
-    let judge = Judge::new(policy, explain);
+    let judge = Judge { starts: true, ..Judge::new(policy, explain) };
     let part = self::judge(&judge, start, places);
     let deciding = part.deciding();
     let assessment = Assessment {
@@ -112,7 +112,8 @@ fn environment(judge: &Judge<'_>, start: &Exec<'_>, name: &str, scope: &Scope<'_
         let (variable, value) = entry.split_once('=').unwrap_or((&entry, ""));
         match judge.knowledge.meaning(variable) {
             Meaning::Harmless | Meaning::Path => {}
-            Meaning::LoadFor(programs) if !programs.iter().any(|program| program.as_ref() == name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')) => {}
+            Meaning::LoadFor(programs)
+                if !programs.iter().any(|program| program.as_ref() == name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')) => {}
             Meaning::Load | Meaning::LoadFor(_) | Meaning::Command => {
                 if let Some(finding) = judge.assignment(variable, &Arg::closed(value), scope) {
                     out.raise(finding);

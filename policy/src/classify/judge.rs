@@ -1,6 +1,7 @@
 //! The judge of one question: knowledge, settings, budget, and what it was asked to collect on the way.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use super::args::Arg;
 use super::vars::Vars;
@@ -11,7 +12,11 @@ use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 /// Texts inside texts.
 pub(crate) const MAX_LEVELS: usize = 12;
 /// Programs judged for one question.
-const MAX_WORK: usize = 60_000;
+const MAX_WORK: usize = 20_000;
+/// Bytes of text read for one question, texts in texts counted again.
+const MAX_BYTES: usize = (1 << 20) + (1 << 17);
+/// No program has a longer name.
+pub(crate) const MAX_NAME: usize = 255;
 
 /// What a walk gathers besides the class.
 #[derive(Debug, Default)]
@@ -26,7 +31,10 @@ pub(crate) struct Judge<'p> {
     pub knowledge: &'p Knowledge,
     pub settings: crate::ClassifySettings,
     pub explain: bool,
+    /// Each program of the text will be judged again by its file, so that PATH deceives nobody.
+    pub starts: bool,
     pub work: Cell<usize>,
+    pub bytes: Cell<usize>,
     pub collected: Option<RefCell<Collected>>,
 }
 
@@ -44,7 +52,7 @@ pub(crate) struct Scope<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Feed {
     /// The text, when it is known.
-    pub text: Option<String>,
+    pub text: Option<Rc<str>>,
     /// Something flows in: a pipe, a file, a here-document.
     pub fed: bool,
     /// It comes from another host.
@@ -55,7 +63,15 @@ pub(crate) struct Feed {
 
 impl<'p> Judge<'p> {
     pub fn new(policy: &'p SecurityPolicy, explain: bool) -> Self {
-        Self { knowledge: policy.knowledge(), settings: policy.settings(), explain, work: Cell::new(0), collected: None }
+        Self {
+            knowledge: policy.knowledge(),
+            settings: policy.settings(),
+            explain,
+            starts: false,
+            work: Cell::new(0),
+            bytes: Cell::new(0),
+            collected: None,
+        }
     }
 
     /// Counts one program; false past the cap.
@@ -64,13 +80,19 @@ impl<'p> Judge<'p> {
         self.work.get() <= MAX_WORK
     }
 
+    /// Counts the bytes of a text; false past the cap.
+    pub fn read(&self, text: &str) -> bool {
+        self.bytes.set(self.bytes.get() + text.len());
+        self.bytes.get() <= MAX_BYTES
+    }
+
     /// Class and finding for a program that nobody knows.
     pub fn unknown(&self, name: &str) -> Finding {
         let class = match self.settings.unknown {
             crate::Unknown::Write => CommandClass::Write,
             crate::Unknown::Destructive => CommandClass::Destructive,
         };
-        Finding::new(class, ReasonCode::UnknownProgram, format!("{} is not known", crate::display::word(name)))
+        Finding::new(class, ReasonCode::UnknownProgram, format!("{} is not known", crate::display::word(name.get(..64).unwrap_or(name))))
     }
 
     pub fn collect_command(&self, args: &[Arg]) {

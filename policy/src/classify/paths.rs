@@ -4,8 +4,23 @@ use super::args::Arg;
 use super::vet::Finding;
 use crate::{CommandClass, ReasonCode};
 
-const SYSTEM: &[&str] =
-    &["/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/dev", "/proc", "/sys", "/efi", "/root/.ssh", "/var/spool/cron"];
+const SYSTEM: &[&str] = &[
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/boot",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/efi",
+    "/root/.ssh",
+    "/var/spool/cron",
+];
 
 /// The path without `//`, `/./` and `/x/../`.
 pub(crate) fn lexical(path: &str) -> String {
@@ -35,13 +50,18 @@ pub(crate) fn is_system(path: &str) -> bool {
     if path == "/dev/shm" || path.starts_with("/dev/shm/") || path.starts_with("/dev/pts/") {
         return false;
     }
-    path.is_empty() || path == "/" || SYSTEM.iter().any(|dir| path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    path.is_empty()
+        || path == "/"
+        || SYSTEM.iter().any(|dir| path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 /// Devices to which a write changes nothing.
 pub(crate) fn is_sink(path: &str) -> bool {
     matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/zero" | "/dev/full")
-        || path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/")).is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
+        || path
+            .strip_prefix("/dev/fd/")
+            .or_else(|| path.strip_prefix("/proc/self/fd/"))
+            .is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 pub(crate) fn is_socket(path: &str) -> bool {
@@ -66,7 +86,8 @@ pub(crate) fn write(target: &Arg) -> Option<Finding> {
 
 /// A read from this target.
 pub(crate) fn read(target: &Arg) -> Option<Finding> {
-    is_socket(&lexical(target.head())).then(|| Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"))
+    is_socket(&lexical(target.head()))
+        .then(|| Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"))
 }
 
 #[cfg(test)]

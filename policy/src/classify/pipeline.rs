@@ -25,7 +25,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
         }
         download |= part.class >= CommandClass::Network;
         tame &= scope.vars.tame_command(stage);
-        feed = Feed { text: printed(stage, index), fed: true, download, tame };
+        feed = Feed { text: printed(stage, index).map(std::rc::Rc::from), fed: true, download, tame };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));
@@ -51,9 +51,13 @@ fn printed(stage: &Command, index: usize) -> Option<String> {
     let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
     let words = words?;
     match words.split_first() {
-        Some((name, rest)) if name == "echo" => Some(rest.iter().filter(|word| !matches!(word.as_str(), "-n" | "-e" | "-E")).cloned().collect::<Vec<_>>().join(" ")),
+        Some((name, rest)) if name == "echo" => {
+            Some(rest.iter().filter(|word| !matches!(word.as_str(), "-n" | "-e" | "-E")).cloned().collect::<Vec<_>>().join(" "))
+        }
         Some((name, [format])) if name == "printf" => Some(format.replace("\\n", "\n")),
-        Some((name, [format, rest @ ..])) if name == "printf" && matches!(format.as_str(), "%s" | "%s\\n" | "%b" | "%b\\n") => Some(rest.join("\n")),
+        Some((name, [format, rest @ ..])) if name == "printf" && matches!(format.as_str(), "%s" | "%s\\n" | "%b" | "%b\\n") => {
+            Some(rest.join("\n"))
+        }
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! One program with its arguments: from the name to the entry, through its options to what it starts.
 
 use super::args::Arg;
-use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::judge::{Feed, Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::vet::{Finding, Taken, Vetted, vet};
 use super::walk::opaque;
 use super::{paths, special};
@@ -10,6 +10,9 @@ use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
 const STANDARD: &[&str] = &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// No path is longer.
+const MAX_TEXT_NAME: usize = 4096;
 
 pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -25,6 +28,10 @@ impl Judge<'_> {
             return out;
         }
         self.collect_command(args);
+        if first.text.len() > MAX_TEXT_NAME {
+            out.raise(opaque("a program name longer than any path", true));
+            return out;
+        }
         let Some(name) = first.full() else {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "the program is only known when it runs"));
             return out;
@@ -46,7 +53,11 @@ impl Judge<'_> {
             let dir = &name[..name.len() - short.len() - 1];
             if !STANDARD.contains(&dir) {
                 self.collect_path(name, name);
-                out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, format!("{} may be any program", crate::display::word(name))));
+                out.raise(Finding::new(
+                    CommandClass::Write,
+                    ReasonCode::UntrustedFile,
+                    format!("{} may be any program", crate::display::word(name)),
+                ));
             }
         }
         self.named(short, rest, scope, &mut out);
@@ -55,7 +66,7 @@ impl Judge<'_> {
 
     /// A program by its bare name.
     pub fn named(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
-        match self.knowledge.program(name) {
+        match self.knowledge.program(name).filter(|_| name.len() <= MAX_NAME) {
             Some(entry) => self.entry(entry, name, args, scope, out),
             None => {
                 for arg in args {
@@ -116,7 +127,7 @@ impl Judge<'_> {
             return;
         }
         match entry.payload {
-            Some(kind) => self.payload(entry, kind, name, args, vetted, scope, out),
+            Some(_) => self.payload(entry, name, args, vetted, scope, out),
             None => self.operands(entry, name, args, vetted, out),
         }
     }
@@ -130,6 +141,7 @@ impl Judge<'_> {
                     out.raise(finding);
                 }
             }
+            Role::Run if matches!(taken.value.full(), Some("never" | "always" | "auto" | "")) => {}
             Role::Run => {
                 let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
                 let child = self.text_arg(&taken.value, &inner);
@@ -169,10 +181,10 @@ impl Judge<'_> {
         }
     }
 
-    fn payload(&self, entry: &Entry, kind: Payload, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+    fn payload(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
         out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
         let mut rest: &[usize] = &vetted.operands;
-        if kind == Payload::Dashes {
+        if entry.payload == Some(Payload::Dashes) {
             self.operand_paths(entry, name, args, &vetted.operands);
             let dashes = args.iter().position(|arg| arg.full() == Some("--"));
             let Some(at) = dashes else {
@@ -199,8 +211,8 @@ impl Judge<'_> {
             return;
         };
         let inner = Scope { level: scope.level + 1, ..scope.clone() };
-        let child = match kind {
-            Payload::Text => {
+        let child = match entry.payload {
+            Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
                 self.joined(&words, &inner)
             }
@@ -250,7 +262,10 @@ impl Judge<'_> {
             let counted = operands.iter().filter(|&&at| !entry.except.iter().any(|prefix| args[at].head().starts_with(&**prefix))).count();
             let splits = operands.iter().any(|&at| args[at].free);
             if counted > max || (splits && !entry.inert) {
-                out.raise_at(Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")), entry.at);
+                out.raise_at(
+                    Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")),
+                    entry.at,
+                );
             }
         }
         let written: &[usize] = match entry.writes {
@@ -262,7 +277,10 @@ impl Judge<'_> {
         for &at in written {
             let target = &args[at];
             let whole = target.head() == "/" || target.head() == "/*";
-            if (whole || (target.head().len() > 1 && target.head().starts_with('/'))) && paths::is_system(target.head()) && !paths::is_sink(&target.text) {
+            if (whole || (target.head().len() > 1 && target.head().starts_with('/')))
+                && paths::is_system(target.head())
+                && !paths::is_sink(&target.text)
+            {
                 let reason = format!("changes {}", target.head());
                 out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::SystemPath, reason), entry.at);
             }
@@ -315,7 +333,9 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     let at = arg.head().find('=')?;
     let name = &arg.text[..at];
     let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
-    valid.then(|| (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free }))
+    valid.then(|| {
+        (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free })
+    })
 }
 
 /// An argument in which a program puts something of its own where `mark` stands.

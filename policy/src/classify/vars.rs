@@ -21,9 +21,17 @@ pub(crate) struct Vars {
     map: HashMap<String, Value>,
     /// `eval` or a changed IFS: any value may be anything.
     doubtful: bool,
+    evals: usize,
     /// Programs of this text whose output is whatever they were given.
     free_names: Vec<String>,
 }
+
+/// Variables that are followed, and how long a value may be: substitution multiplies them.
+const MAX_VARIABLES: usize = 256;
+const MAX_VALUE: usize = 512;
+/// Texts of `eval` that are read ahead.
+const MAX_EVALS: usize = 8;
+const MAX_EVAL_TEXT: usize = 16 << 10;
 
 const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "let", "unset", "coproc"];
 const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
@@ -47,13 +55,13 @@ impl Vars {
 
     /// The output of these commands is not freely chosen text: names of files, hashes, counts.
     pub fn tame(&self, body: &[Command]) -> bool {
-        !body.is_empty() && body.iter().all(|command| self.tame_command(command))
+        !self.doubtful && !body.is_empty() && body.iter().all(|command| self.tame_command(command))
     }
 
     pub fn tame_command(&self, command: &Command) -> bool {
         match command {
             Command::Simple(simple) => match simple.words.first().and_then(Word::literal) {
-                Some(name) => !self.free_names.contains(&name),
+                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&name),
                 None => false,
             },
             Command::Pipeline(stages) => stages.iter().all(|stage| self.tame_command(stage)),
@@ -71,7 +79,13 @@ impl Vars {
             Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value) },
             _ => value,
         };
-        self.map.insert(name.to_owned(), merged);
+        // Past the cap nothing is known about any variable.
+        if self.map.len() >= MAX_VARIABLES && !self.map.contains_key(name) {
+            self.doubtful = true;
+            return;
+        }
+        let long = matches!(&merged, Value::Known(text) if text.len() > MAX_VALUE);
+        self.map.insert(name.to_owned(), if long { Value::Open { risky: true } } else { merged });
     }
 
     fn value(&self, word: &Word) -> Value {
@@ -118,8 +132,12 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     for word in &simple.words {
         inside(word, vars, free);
     }
-    if !name.is_empty() && !vars.free_names.contains(&name) && free(&name) {
-        vars.free_names.push(name.clone());
+    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&name) && free(&name) {
+        if vars.free_names.len() < MAX_VARIABLES {
+            vars.free_names.push(name.clone());
+        } else {
+            vars.doubtful = true;
+        }
     }
     for assign in &simple.assigns {
         inside(&assign.value, vars, free);
@@ -139,7 +157,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         }
     }
     if name == "eval" {
-        vars.doubtful = true;
+        evaluated(simple, vars, free);
     }
     if SETTERS.contains(&name.as_str()) {
         for word in &simple.words[1..] {
@@ -162,6 +180,20 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
                 vars.set(name.trim_end_matches('+'), value);
             }
         }
+    }
+}
+
+/// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
+fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let words: Option<Vec<String>> = simple.words[1..].iter().map(Word::literal).collect();
+    vars.evals += 1;
+    match words.map(|words| words.join(" ")) {
+        Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
+            let script = crate::shell::parse_at(&text, crate::shell::MAX_DEPTH / 2);
+            vars.doubtful |= script.capped;
+            collect(&script.commands, vars, free);
+        }
+        _ => vars.doubtful = true,
     }
 }
 

@@ -110,7 +110,8 @@ impl Vetting<'_> {
     }
 
     fn unlisted(&mut self, option: &str) {
-        if !self.entry.lax {
+        // Options of a lax program are its subcommands' affair, not its own.
+        if !self.entry.lax || self.entry.has_sub() {
             self.raise(ReasonCode::UnlistedOption, format!("option {option} is not known to be harmless"));
         }
     }
@@ -211,7 +212,7 @@ impl Vetting<'_> {
             return;
         }
         if arg.is_open() {
-            self.unlisted(&arg.head().to_owned());
+            self.unlisted(arg.head());
         }
     }
 

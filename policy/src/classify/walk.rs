@@ -2,6 +2,7 @@
 //! assignment and substitution on the way.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::args::{self, Arg};
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
@@ -13,6 +14,8 @@ use crate::{CommandClass, Part, ReasonCode, Shell};
 
 /// Longer text is not read.
 const MAX_TEXT: usize = 1 << 20;
+/// Functions of a text that are told apart; calls of later ones are unknown programs.
+const MAX_FUNCTIONS: usize = 64;
 
 pub(crate) fn opaque(why: &'static str, capped: bool) -> Finding {
     let code = if capped { ReasonCode::TooLong } else { ReasonCode::Opaque };
@@ -24,13 +27,16 @@ impl Judge<'_> {
     pub fn text_part(&self, text: &str, around: Option<&Vars>, level: usize, feed: &Feed) -> Part {
         let shown = if self.explain { text.to_owned() } else { String::new() };
         let mut whole = part(shown);
-        if text.len() > MAX_TEXT || level > MAX_LEVELS {
+        if text.len() > MAX_TEXT || level > MAX_LEVELS || !self.read(text) {
             whole.raise(opaque("longer or deeper than the classifier reads", true));
             return whole;
         }
         let script = shell::parse_at(text, level);
         if let Some(why) = script.opaque {
             whole.raise(opaque(why, script.capped));
+        }
+        if let Some(name) = script.assigned.iter().find(|name| self.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless) {
+            whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
         }
         let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
         let vars = Vars::collect(&script.commands, around, &free);
@@ -76,7 +82,7 @@ impl Walk<'_, '_> {
             Command::Function { name, body } => {
                 self.list(body, scope, false, into);
                 // Only a definition that certainly happened lets a call of that name be a call of the body.
-                if certain {
+                if certain && scope.functions.borrow().len() < MAX_FUNCTIONS {
                     scope.functions.borrow_mut().push(name.clone());
                 }
                 if self.judge.knowledge.program(name).is_some() {
@@ -92,6 +98,11 @@ impl Walk<'_, '_> {
             if matches!(compound.kind, Kind::Test | Kind::Arith) {
                 into.raise_option(subscript(word));
             }
+        }
+        if let Some(name) = &compound.variable
+            && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
+        {
+            into.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, "a loop over a variable that programs obey"));
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
@@ -175,6 +186,20 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// A finding about a redirection, shown as a part of its own.
+    fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
+        let Some(finding) = finding else { return };
+        if target.full().is_some_and(|path| self.judge.knowledge.is_agent_sink(path)) {
+            return;
+        }
+        if self.judge.explain {
+            let mut child = part(self.judge.text(std::slice::from_ref(target)));
+            child.raise(finding.clone());
+            into.parts.push(child);
+        }
+        into.raise(finding);
+    }
+
     fn redirections(&self, redirs: &[Redir], scope: &mut Scope<'_>, into: &mut Part) {
         for redir in redirs {
             let outer = scope.clone();
@@ -183,7 +208,7 @@ impl Walk<'_, '_> {
             match redir.kind {
                 RedirKind::Output => {
                     self.judge.collect_path(">", &target.text);
-                    into.raise_option(paths::write(&target));
+                    self.note(paths::write(&target), &target, into);
                 }
                 RedirKind::Duplicate if is_descriptor(&target) => {
                     if target.text.starts_with('0') || scope.feed.fed {
@@ -192,17 +217,18 @@ impl Walk<'_, '_> {
                 }
                 RedirKind::Duplicate => {
                     self.judge.collect_path(">", &target.text);
-                    into.raise_option(paths::write(&target));
+                    self.note(paths::write(&target), &target, into);
                     scope.feed = Feed { fed: true, ..Feed::default() };
                 }
                 RedirKind::Input => {
                     self.judge.collect_path("<", &target.text);
-                    into.raise_option(paths::read(&target));
-                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. })) && into.class >= CommandClass::Network;
+                    self.note(paths::read(&target), &target, into);
+                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
+                        && into.class >= CommandClass::Network;
                     scope.feed = Feed { fed: true, download, ..Feed::default() };
                 }
                 RedirKind::HereString => {
-                    let text = target.full().map(str::to_owned);
+                    let text = target.full().map(Rc::from);
                     scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
                 }
                 RedirKind::Heredoc(slot) => {
@@ -212,7 +238,7 @@ impl Walk<'_, '_> {
                     };
                     self.substitutions(body, &outer, into);
                     let body = args::single(body, scope.vars);
-                    let text = body.full().map(str::to_owned);
+                    let text = body.full().map(Rc::from);
                     scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
                 }
             }
@@ -246,7 +272,8 @@ fn is_expanded(word: &Word) -> bool {
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
 fn subscript(word: &Word) -> Option<Finding> {
-    let text: String = word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
+    let text: String =
+        word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
     subscript_text(&text)
 }
 

@@ -102,7 +102,8 @@ impl Entry {
         let at = lines(name);
         let mut options = HashMap::new();
         let plain = [(inherited, Role::Plain), (&raw.common, Role::Plain), (&raw.options, Role::Plain)];
-        let roles = [(&raw.sink, Role::Sink), (&raw.file, Role::File), (&raw.data, Role::Data), (&raw.run, Role::Run), (&raw.exec, Role::Exec)];
+        let roles =
+            [(&raw.sink, Role::Sink), (&raw.file, Role::File), (&raw.data, Role::Data), (&raw.run, Role::Run), (&raw.exec, Role::Exec)];
         let raising = [
             (&raw.write, CommandClass::Write),
             (&raw.network, CommandClass::Network),
@@ -119,12 +120,14 @@ impl Entry {
         for (list, class) in raising {
             declare(&mut options, raw.dash, list, Opt { class, ..Opt::FLAG });
         }
-        declare(&mut options, raw.dash, &raw.info, Opt { info: true, ..Opt::FLAG });
+        // Words with one dash are common here and bundles are not.
+        declare(&mut options, true, &raw.info, Opt { info: true, ..Opt::FLAG });
         let common = format!("{inherited} {}", raw.common);
         let (mut sub, mut patterns) = (HashMap::new(), Vec::new());
         for (class, words) in &raw.verbs {
             for word in words.split_whitespace() {
-                let verb = RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax, ..RawEntry::default() };
+                let verb =
+                    RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax && *class > CommandClass::Read, ..RawEntry::default() };
                 let entry = Self { at, ..Self::compile(name, &verb, &common, lines)? };
                 insert(&mut sub, &mut patterns, word, entry);
             }
@@ -200,7 +203,8 @@ impl Entry {
         if let Some(found) = self.options.get(name) {
             return Some(*found);
         }
-        let mut candidates = self.options.iter().filter(|(key, _)| key.starts_with(name) && key.starts_with("--")).map(|(_, option)| *option);
+        let mut candidates =
+            self.options.iter().filter(|(key, _)| key.starts_with(name) && key.starts_with("--")).map(|(_, option)| *option);
         let first = candidates.next()?;
         candidates.all(|other| other == first).then_some(first)
     }
@@ -217,7 +221,11 @@ impl Opt {
 }
 
 fn quoted(word: &str) -> String {
-    if word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) { word.to_owned() } else { format!("\"{word}\"") }
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
+        word.to_owned()
+    } else {
+        format!("\"{word}\"")
+    }
 }
 
 fn insert(sub: &mut HashMap<Box<str>, Entry>, patterns: &mut Vec<(Box<str>, Entry)>, word: &str, entry: Entry) {

@@ -68,7 +68,18 @@ pub(super) fn with_files(files: &[(String, String)]) -> Result<Knowledge, Knowle
         let name: &'static str = Box::leak(name.clone().into_boxed_str());
         add(&mut knowledge, name, text)?;
     }
-    Ok(knowledge)
+    // Their examples get the same check as the compiled-in ones have in the tests.
+    let own: Vec<Example> =
+        knowledge.examples.iter().filter(|example| files.iter().any(|(name, _)| name == example.file)).cloned().collect();
+    let policy = crate::SecurityPolicy::default().with_knowledge(knowledge);
+    for example in own {
+        let class = policy.classify_command(&example.command);
+        if class != example.class {
+            let what = format!("the example `{}` is {class}, not {}", example.command, example.class);
+            return Err(KnowledgeError { file: example.file.to_owned(), what });
+        }
+    }
+    Ok(policy.into_knowledge())
 }
 
 fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), KnowledgeError> {

@@ -77,6 +77,16 @@ impl Knowledge {
         self.environment.meaning(variable)
     }
 
+    /// A file that an agent sources in front of each command.
+    pub(crate) fn is_agent_source(&self, path: &str) -> bool {
+        self.environment.is_source(path)
+    }
+
+    /// A file in which an agent notes the state of its shell.
+    pub(crate) fn is_agent_sink(&self, path: &str) -> bool {
+        self.environment.is_sink(path)
+    }
+
     /// The entry for a name: as it stands, without a version, without a machine triplet.
     pub(crate) fn program(&self, name: &str) -> Option<&Entry> {
         self.find(name).or_else(|| self.find(without_triplet(name)?)).map(|at| &self.entries[at])
@@ -92,7 +102,10 @@ impl Knowledge {
         {
             return Some(at);
         }
-        self.suffixed.iter().find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem)).map(|(_, _, at)| *at)
+        self.suffixed
+            .iter()
+            .find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem))
+            .map(|(_, _, at)| *at)
     }
 }
 

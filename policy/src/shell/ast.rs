@@ -6,6 +6,8 @@ pub(crate) struct Script {
     pub commands: Vec<Command>,
     /// Bodies of here-documents, by the number in [`RedirKind::Heredoc`].
     pub heredocs: Vec<Word>,
+    /// Variables that `${name:=value}` or `((name = value))` may set.
+    pub assigned: Vec<String>,
     /// Why the text is not fully understood.
     pub opaque: Option<&'static str>,
     /// A cap was met.
@@ -18,7 +20,10 @@ pub(crate) enum Command {
     /// Two or more commands joined by `|`.
     Pipeline(Vec<Command>),
     Compound(Compound),
-    Function { name: String, body: Vec<Command> },
+    Function {
+        name: String,
+        body: Vec<Command>,
+    },
 }
 
 /// Assignments, words and redirections.

@@ -19,6 +19,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         match self.second() {
             b'(' if self.third() == b'(' && self.is_arithmetic(1) => {
                 self.bump();
@@ -156,6 +160,9 @@ impl Parser<'_> {
         if self.peek() == b'@' && self.second() == b'P' {
             self.note("${…@P} runs what the value holds");
         }
+        if self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=') {
+            self.assigned.push(name.clone());
+        }
         let at = word.pieces.len();
         word.pieces.push(Piece::Variable { name, quoted, risky });
         let mut operand = Word::default();
@@ -218,11 +225,17 @@ impl Parser<'_> {
 
     /// `` `…` ``: the text up to the next backtick without a backslash, unescaped, then read like a text of its own.
     pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool) {
+        self.count();
+        if self.at_end() {
+            return;
+        }
         self.bump();
         let bytes = self.src.as_bytes();
         let mut text = Vec::new();
         while self.pos < self.end && bytes[self.pos] != b'`' {
-            if bytes[self.pos] == b'\\' && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"')) {
+            if bytes[self.pos] == b'\\'
+                && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"'))
+            {
                 self.pos += 1;
             }
             text.push(bytes[self.pos]);
@@ -248,6 +261,7 @@ impl Parser<'_> {
         self.capped |= inner.capped;
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;
+        self.assigned.append(&mut inner.assigned);
         word.pieces.push(Piece::Command { body, quoted });
         self.leave();
     }

@@ -226,7 +226,10 @@ impl<'a> Parser<'a> {
                 b'`' => self.backticks(word, true),
                 _ => {
                     let start = self.pos;
-                    while self.pos < self.end && !matches!(self.byte(self.pos), b'\\' | b'$' | b'`') && !(closed && self.byte(self.pos) == b'"') {
+                    while self.pos < self.end
+                        && !matches!(self.byte(self.pos), b'\\' | b'$' | b'`')
+                        && !(closed && self.byte(self.pos) == b'"')
+                    {
                         self.pos += 1;
                     }
                     let src = self.src;

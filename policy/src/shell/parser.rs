@@ -34,6 +34,7 @@ pub(super) struct Parser<'a> {
     pub prescanned: usize,
     pub pending: Vec<Heredoc>,
     pub heredocs: Vec<Word>,
+    pub assigned: Vec<String>,
     pub opaque: Option<&'static str>,
     pub capped: bool,
 }
@@ -52,6 +53,7 @@ impl<'a> Parser<'a> {
             prescanned: 0,
             pending: Vec::new(),
             heredocs: Vec::new(),
+            assigned: Vec::new(),
             opaque: nul.map(|_| "a NUL byte"),
             capped: false,
         }
@@ -62,7 +64,7 @@ impl<'a> Parser<'a> {
         if !self.pending.is_empty() {
             self.note("here-document without its body");
         }
-        Script { commands, heredocs: self.heredocs, opaque: self.opaque, capped: self.capped }
+        Script { commands, heredocs: self.heredocs, assigned: self.assigned, opaque: self.opaque, capped: self.capped }
     }
 
     pub fn note(&mut self, why: &'static str) {
@@ -144,11 +146,10 @@ impl<'a> Parser<'a> {
                     self.note("an operator without its command");
                 }
             }
+            (b';', b';' | b'&') if stop == Stop::Case => {}
             (b';', b';' | b'&') => {
-                if stop != Stop::Case {
-                    self.stray();
-                    self.stray();
-                }
+                self.stray();
+                self.stray();
             }
             (b';', _) => self.bump(),
             (b'&', _) => {

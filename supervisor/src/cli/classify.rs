@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::exit_code;
 use crate::judge::{self, Checked, Input};
 use serde::{Deserialize, Serialize};
-use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy, Tier};
+use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy};
 use std::io::{self, BufRead, Read, Write};
 
 /// What counts besides the command.
@@ -66,11 +66,13 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
 impl Judge {
     fn new(arguments: &Judging, scope: Scope) -> Result<Self, Failure> {
         if scope == Scope::Tier {
-            return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or(Tier::default())))));
+            return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or_default()))));
         }
         let overrides = Overrides { tier: arguments.tier, workspace: arguments.workspace.clone(), ..Overrides::default() };
-        let frozen = Frozen::of(&config::load(&overrides, &Surroundings::current()?)?, false, false);
-        judge::check_rules(&frozen).map_err(Failure::Usage)?;
+        let settings = config::load(&overrides, &Surroundings::current()?)?;
+        let mut frozen = Frozen::of(&settings, false, false);
+        let folder = super::context::workspace_state(&settings.directories, &settings.workspace);
+        frozen.rules.extend(judge::added_rules(&folder).map_err(Failure::Rpc)?);
         Ok(Self::Workspace(Box::new(frozen)))
     }
 

@@ -1,9 +1,8 @@
 //! What most verbs need first: surroundings, folders, the supervisor's address.
 
-use crate::config::{Directories, Surroundings};
+use crate::config::{self, Directories, Surroundings};
 use crate::control::Address;
 use crate::error::Failure;
-use sha2::{Digest, Sha256};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -21,11 +20,5 @@ pub fn address(directories: &Directories) -> Address {
 
 /// The folder in which everything about a workspace is kept.
 pub fn workspace_state(directories: &Directories, workspace: &Path) -> PathBuf {
-    let id: String = Sha256::digest(workspace.as_os_str().as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    directories.state.join(id)
-}
-
-/// The journals in it.
-pub fn journals(state: &Path) -> PathBuf {
-    state.join("journals")
+    config::workspace_state(&directories.state, workspace.as_os_str().as_bytes())
 }

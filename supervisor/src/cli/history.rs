@@ -26,7 +26,7 @@ pub fn run(arguments: &History) -> Result<u8, Failure> {
         all(&directories.state)?
     } else {
         let workspace = config::find_workspace(arguments.workspace.as_deref(), &around)?;
-        vec![context::journals(&context::workspace_state(&directories, &workspace))]
+        vec![config::journals(&context::workspace_state(&directories, &workspace))]
     };
     let watch = arguments.follow.then(|| Watch::new(&folders)).transpose()?;
     let mut journals = Journals { folders, open: BTreeMap::new(), shown: Shown::default(), failed: false };
@@ -48,7 +48,7 @@ fn all(state: &Path) -> Result<Vec<PathBuf>, Failure> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(cause) => return Err(Failure::Step("read the state folder", cause)),
     };
-    let folders = entries.filter_map(Result::ok).map(|entry| context::journals(&entry.path()));
+    let folders = entries.filter_map(Result::ok).map(|entry| config::journals(&entry.path()));
     Ok(folders.filter(|folder| folder.is_dir()).collect())
 }
 

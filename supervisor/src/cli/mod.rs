@@ -10,6 +10,7 @@ mod history;
 mod print;
 mod questions;
 mod remote;
+mod rules;
 mod run;
 mod serve;
 mod show;
@@ -18,7 +19,7 @@ use crate::config::{Deadline, Origin, Overrides, Preset, Require};
 use crate::error::Failure;
 use crate::exit_code;
 use clap::{Args, Parser, Subcommand};
-use stayexec_policy::{CommandClass, Tier};
+use stayexec_policy::{CommandClass, GateDecision, Tier};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -47,7 +48,12 @@ enum Verb {
     /// Refuse the command of a question
     Deny(Deny),
     /// Let the card of a question go; the question stays open
-    Later(Approve),
+    Later(Later),
+    /// End a run and everything in it
+    Stop(Stop),
+    /// Look at and change the rules and remembered approvals of a workspace
+    #[command(subcommand)]
+    Rules(Rules),
     /// List what was judged in this workspace
     History(History),
     /// Say what holds on this machine, and what to change
@@ -155,6 +161,74 @@ struct Listing {
 struct Approve {
     /// The id, or its last characters
     id: String,
+    /// Remember it in this workspace, as `pending --json` shows in always_rule
+    #[arg(long, conflicts_with_all = ["run", "for_time"])]
+    always: bool,
+    /// Remember it in this run
+    #[arg(long, conflicts_with = "for_time")]
+    run: bool,
+    /// Remember it for a time, as 10m
+    #[arg(long = "for", value_name = "TIME")]
+    for_time: Option<Deadline>,
+}
+
+impl Approve {
+    fn decision(&self) -> questions::Decision {
+        match self.for_time {
+            Some(time) => questions::Decision::For(time.duration().as_secs().div_ceil(60)),
+            None if self.always => questions::Decision::Named("AlwaysApprove"),
+            None if self.run => questions::Decision::Named("ApproveForRun"),
+            None => questions::Decision::Named("ApproveOnce"),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct Later {
+    /// The id, or its last characters
+    id: String,
+}
+
+#[derive(Debug, Args)]
+struct Stop {
+    /// The id of the run, or its last characters
+    run: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Rules {
+    /// List what the configuration, added rules and remembered approvals say
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// The folder, where it is not this one
+        #[arg(long)]
+        workspace: Option<PathBuf>,
+    },
+    /// Add a rule, effective at once
+    Add {
+        /// allow, prompt or block
+        #[arg(long)]
+        decision: GateDecision,
+        /// A line for the agent
+        #[arg(long)]
+        message: Option<String>,
+        /// The folder, where it is not this one
+        #[arg(long)]
+        workspace: Option<PathBuf>,
+        /// The leading words of the command
+        #[arg(required = true, trailing_var_arg = true, value_name = "WORD")]
+        words: Vec<String>,
+    },
+    /// Remove a rule or a remembered approval
+    Remove {
+        /// The folder, where it is not this one
+        #[arg(long)]
+        workspace: Option<PathBuf>,
+        /// The id, or its last characters
+        id: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -214,9 +288,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
         Verb::Classify(arguments) => classify::run(&arguments, classify::Scope::Tier),
         Verb::Check(arguments) => classify::run(&arguments, classify::Scope::Workspace),
         Verb::Pending(arguments) => questions::pending(&arguments),
-        Verb::Approve(arguments) => questions::decide(&arguments.id, "ApproveOnce", ""),
-        Verb::Deny(arguments) => questions::decide(&arguments.id, "Deny", &arguments.note),
-        Verb::Later(arguments) => questions::decide(&arguments.id, "AskLater", ""),
+        Verb::Approve(arguments) => questions::decide(&arguments.id, arguments.decision(), ""),
+        Verb::Deny(arguments) => questions::decide(&arguments.id, questions::Decision::Named("Deny"), &arguments.note),
+        Verb::Later(arguments) => questions::decide(&arguments.id, questions::Decision::Named("AskLater"), ""),
+        Verb::Stop(arguments) => questions::stop(&arguments.run),
+        Verb::Rules(Rules::List { json, workspace }) => rules::list(json, workspace),
+        Verb::Rules(Rules::Add { decision, message, workspace, words }) => rules::add(&words, decision, message, workspace),
+        Verb::Rules(Rules::Remove { workspace, id }) => rules::remove(&id, workspace),
         Verb::History(arguments) => history::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Config(ConfigVerb::Show { origin, json, workspace }) => show::run(origin, json, workspace),
@@ -226,8 +304,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
 /// One line: what is wrong, and where to read more.
 fn usage(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
-    let line = text.lines().next().unwrap_or_default();
-    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let said: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    let line = said.join(" ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
     match (line, tip) {
         ("", _) => Failure::Usage("this needs a verb; see stayexec --help".into()),

@@ -43,20 +43,64 @@ fn row(question: &Question) -> [String; 5] {
     ]
 }
 
+/// What is said to a question.
+#[derive(Debug, Clone, Copy)]
+pub enum Decision {
+    /// By its name.
+    Named(&'static str),
+    /// Approve, and remember it for so many minutes.
+    For(u64),
+}
+
 /// Answers a question.
-pub fn decide(id: &str, decision: &str, note: &str) -> Result<u8, Failure> {
+pub fn decide(id: &str, decision: Decision, note: &str) -> Result<u8, Failure> {
     let none = || Failure::Question(exit_code::UNKNOWN_ID, "no supervisor is running, so no question is open".into());
-    let mut connection = connect()?.ok_or_else(none)?;
+    let mut connection = connect_or_start()?.ok_or_else(none)?;
     let id = full_id(&mut connection, id)?;
-    let row =
-        remote::call(&mut connection, "approval_decide", &json!({ "audit_id": id, "decision": decision, "note": note, "face": "cli" }))?;
+    let mut params = json!({ "audit_id": id, "note": note, "face": "cli" });
     let done = match decision {
-        "ApproveOnce" => "approved",
-        "Deny" => "denied",
-        _ => "left open",
+        Decision::Named(name) => {
+            params["decision"] = json!(name);
+            match name {
+                "Deny" => "denied",
+                "AskLater" => "left open",
+                _ => "approved",
+            }
+        }
+        Decision::For(minutes) => {
+            params["decision"] = json!("ApproveFor");
+            params["minutes"] = json!(minutes);
+            "approved"
+        }
     };
+    let row = remote::call(&mut connection, "approval_decide", &params)?;
     print::line(&format!("{done}: {}", row["command"].as_str().unwrap_or_default()))?;
+    if matches!(row["decision"].as_str(), Some("AlwaysApprove" | "ApproveForRun" | "ApproveFor")) {
+        print::line(&format!("remembered: {}", row["always_rule"].as_str().unwrap_or_default()))?;
+    }
     Ok(exit_code::OK)
+}
+
+/// Ends a run.
+pub fn stop(run: &str) -> Result<u8, Failure> {
+    let none = || Failure::Usage("no supervisor is running, so no run goes on".into());
+    let mut connection = connect()?.ok_or_else(none)?;
+    let runs = remote::call(&mut connection, "run_list", &Value::Null)?;
+    let suffix = suffix(run)?;
+    let Some(id) = fitting(&runs, "run", &suffix)? else { return Err(Failure::Usage(format!("no run `{suffix}` goes on"))) };
+    remote::call(&mut connection, "run_stop", &json!({ "run": id }))?;
+    print::line(&format!("stopped: {id}"))?;
+    Ok(exit_code::OK)
+}
+
+/// The supervisor, started where none is but has been: what ended is in its stores.
+fn connect_or_start() -> Result<Option<Connection>, Failure> {
+    let (around, directories) = context::here()?;
+    if !directories.state.is_dir() {
+        return Ok(None);
+    }
+    directories.make(around.uid)?;
+    Ok(Some(control::connect_or_start(&context::address(&directories))?))
 }
 
 fn connect() -> Result<Option<Connection>, Failure> {
@@ -69,20 +113,31 @@ fn connect() -> Result<Option<Connection>, Failure> {
 }
 
 /// The whole id for its last characters: of an open question, or of one that has ended, which the supervisor then names.
-fn full_id(connection: &mut Connection, suffix: &str) -> Result<String, Failure> {
-    let suffix = suffix.trim().to_ascii_lowercase();
-    if suffix.len() < SUFFIX {
-        return Err(Failure::Usage(format!("an id needs at least its last {SUFFIX} characters")));
-    }
+fn full_id(connection: &mut Connection, text: &str) -> Result<String, Failure> {
+    let suffix = suffix(text)?;
     for (method, params) in [("approval_list_pending", Value::Null), ("approval_list_recent_decisions", json!({ "limit": 500 }))] {
-        let list = remote::call(connection, method, &params)?;
-        let ids = list.as_array().into_iter().flatten().filter_map(|row| row["audit_id"].as_str());
-        let fitting: Vec<&str> = ids.filter(|id| id.ends_with(&suffix)).collect();
-        match fitting[..] {
-            [] => {}
-            [id] => return Ok(id.to_owned()),
-            _ => return Err(Failure::Usage(format!("`{suffix}` fits {} questions; give more of the id", fitting.len()))),
+        if let Some(id) = fitting(&remote::call(connection, method, &params)?, "audit_id", &suffix)? {
+            return Ok(id);
         }
     }
     Ok(suffix)
+}
+
+fn suffix(text: &str) -> Result<String, Failure> {
+    let suffix = text.trim().to_ascii_lowercase();
+    if suffix.len() < SUFFIX {
+        return Err(Failure::Usage(format!("an id needs at least its last {SUFFIX} characters")));
+    }
+    Ok(suffix)
+}
+
+/// The one id in a list that ends so.
+pub(super) fn fitting(list: &Value, name: &str, suffix: &str) -> Result<Option<String>, Failure> {
+    let ids = list.as_array().into_iter().flatten().filter_map(|row| row[name].as_str());
+    let fitting: Vec<&str> = ids.filter(|id| id.ends_with(suffix)).collect();
+    match fitting[..] {
+        [] => Ok(None),
+        [id] => Ok(Some(id.to_owned())),
+        _ => Err(Failure::Usage(format!("`{suffix}` fits {} of them; give more of the id", fitting.len()))),
+    }
 }

@@ -23,6 +23,7 @@ pub fn call(connection: &mut Connection, method: &str, params: &Value) -> Result
         Some("unknown") => Failure::Question(exit_code::UNKNOWN_ID, line),
         Some("answered") => Failure::Question(exit_code::ANSWERED_ID, line),
         Some("expired") => Failure::Question(exit_code::EXPIRED_ID, line),
+        _ if error["code"] == json!(-32_602) => Failure::Usage(line),
         _ => Failure::Rpc(line),
     })
 }

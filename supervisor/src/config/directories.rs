@@ -4,6 +4,7 @@
 //! a folder of another user, a symbolic link in a shared folder, and one that others may enter.
 
 use super::{ConfigError, Surroundings};
+use sha2::{Digest, Sha256};
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -61,6 +62,17 @@ impl Directories {
     pub fn make(&self, uid: u32) -> Result<(), ConfigError> {
         [&self.runtime, &self.state, &self.data].into_iter().try_for_each(|path| make_private(path, uid))
     }
+}
+
+/// The folder in which everything about a workspace is kept, below the state folder.
+pub fn workspace_state(state: &Path, workspace: &[u8]) -> PathBuf {
+    let id: String = Sha256::digest(workspace).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    state.join(id)
+}
+
+/// The journals in that folder.
+pub fn journals(workspace_state: &Path) -> PathBuf {
+    workspace_state.join("journals")
 }
 
 /// Makes a folder that only its owner may enter, or checks that it is one.

@@ -6,6 +6,24 @@ use super::Source;
 use std::io;
 use std::path::PathBuf;
 
+/// A value that is looser than one that stands.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {key} = {wanted} is looser than {standing} ({standing_place}); {advice}")]
+pub struct Looser {
+    /// Where the looser value is.
+    pub place: Source,
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub wanted: String,
+    /// The value that stands.
+    pub standing: String,
+    /// Where that one comes from.
+    pub standing_place: Source,
+    /// What to do.
+    pub advice: &'static str,
+}
+
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -36,21 +54,8 @@ pub enum ConfigError {
         message: String,
     },
     /// A layer that can only tighten would loosen.
-    #[error("{place}: {key} = {wanted} is looser than {standing} ({standing_place}); {advice}")]
-    Looser {
-        /// Where the looser value is.
-        place: Source,
-        /// Its key.
-        key: String,
-        /// Its value.
-        wanted: String,
-        /// The value that stands.
-        standing: String,
-        /// Where that one comes from.
-        standing_place: Source,
-        /// What to do.
-        advice: &'static str,
-    },
+    #[error(transparent)]
+    Looser(Box<Looser>),
     /// A key that only some layers may have.
     #[error("{place}: {key} loosens, and a workspace file can only tighten; put it into the user's config.toml")]
     WorkspaceKey {

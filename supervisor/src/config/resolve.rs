@@ -3,8 +3,10 @@
 //! Invariant: the managed file is a ceiling, the workspace file only tightens, and lists only grow tighter: forbidden
 //! paths and commands of all layers hold together. Refuses, rather than ignores, a value that would loosen.
 
+use super::error::Looser;
 use super::layers::{Layer, Overrides};
-use super::{ConfigError, Deadline, Directories, Origin, Permission, Program, Require, Rule, Source, Sourced, Surroundings, workspace};
+use super::{ConfigError, Deadline, Directories, Origin, Permission, Program, Require, Source, Sourced, Surroundings, workspace};
+use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, Matrix, Shell, Tier, Unknown};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -225,14 +227,14 @@ impl Layer {
 }
 
 fn looser<T: Looseness>(key: &str, wanted: &Sourced<T>, standing: &Sourced<T>, advice: &'static str) -> ConfigError {
-    ConfigError::Looser {
+    ConfigError::Looser(Box::new(Looser {
         place: wanted.source.clone(),
         key: key.to_owned(),
         wanted: wanted.value.word(),
         standing: standing.value.word(),
         standing_place: standing.source.clone(),
         advice,
-    }
+    }))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub enum Inbound {
     /// A greeted peer, with its pid.
     Opened(ConnectionId, Outbox, u32),
     /// What it said.
-    Said(ConnectionId, Message),
+    Said(ConnectionId, Box<Message>),
     /// It is gone.
     Closed(ConnectionId),
 }
@@ -155,7 +155,7 @@ fn serve(stream: UnixStream, baseline: Baseline, mut guard: Guard) {
     }
     guard.announced = true;
     while let Ok(Some(message)) = connection.recv() {
-        if guard.inbox.send(Inbound::Said(guard.id, message)).is_err() {
+        if guard.inbox.send(Inbound::Said(guard.id, Box::new(message))).is_err() {
             break;
         }
     }

@@ -1,6 +1,6 @@
 //! The order of judgement, as a table.
 
-use super::super::session::testing::{event, session};
+use super::super::session::testing::{event, session, workspace};
 use super::*;
 use crate::config::{Cell, Frozen, PathText, Program};
 use stayexec_policy::{CommandClass, Tier};
@@ -9,7 +9,8 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn judged(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<Judgement> {
     let (mut session, _messages) = session(with)?;
-    Ok(judge(&mut session, event))
+    let (workspace, _dir) = workspace()?;
+    Ok(judge(&mut session, &workspace, event, 0))
 }
 
 fn outcome(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<(Decision, Reason)> {
@@ -59,8 +60,10 @@ fn a_launch_is_allowed_in_every_tier_and_only_forbidden_stops_it() -> Result<()>
 #[test]
 fn what_the_launched_process_becomes_is_judged() -> Result<()> {
     let (mut session, _messages) = session(|frozen| frozen.tier = Tier::ReadOnly)?;
-    assert_eq!(judge(&mut session, &launched("/usr/bin/bash", &["bash", "-c", "rm -rf x"])).decision, Decision::Allow);
-    assert_eq!(judge(&mut session, &event("/usr/bin/rm", &["rm", "-rf", "x"])).decision, Decision::Deny);
+    let (workspace, _dir) = workspace()?;
+    let mut decided = |event: &Event| judge(&mut session, &workspace, event, 0).decision;
+    assert_eq!(decided(&launched("/usr/bin/bash", &["bash", "-c", "rm -rf x"])), Decision::Allow);
+    assert_eq!(decided(&event("/usr/bin/rm", &["rm", "-rf", "x"])), Decision::Deny);
     Ok(())
 }
 
@@ -75,7 +78,7 @@ fn forbidden_comes_before_everything_that_would_allow() -> Result<()> {
     };
     for words in [
         &["cat", "/srv/secret/x"][..],
-        &["cat", "--file=/srv/secret"],
+        &["frobnicate", "--file=/srv/secret"],
         &["cat", "../.aws/credentials"],
         &["cat", "/home/dev/.local/state/stayexec/x.journal"],
         &["docker", "push", "image"],
@@ -124,5 +127,48 @@ fn gate_off_and_observe_say_so() -> Result<()> {
     )?;
     assert_eq!((observed.decision, observed.reason), (Decision::Allow, Reason::Observed));
     assert!(observed.note.starts_with("would be denied (matrix): "));
+    Ok(())
+}
+
+#[test]
+fn a_declared_class_only_raises() -> Result<()> {
+    let declare = |word: &str| Event { environment: vec![format!("STAYEXEC_DECLARED_CLASS={word}").into_bytes()], ..unknown() };
+    assert_eq!(judged(|_| {}, &declare("destructive"))?.class, CommandClass::Destructive);
+    for word in ["read", "nonsense", ""] {
+        assert!(judged(|_| {}, &declare(word))?.class >= CommandClass::Write, "{word}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rules_stand_between_block_and_allow() -> Result<()> {
+    let rule = |decision| crate::config::PlacedRule {
+        rule: crate::config::Rule {
+            pattern: vec![stayexec_policy::rule::Token::One("frobnicate".into())],
+            decision,
+            message: None,
+            examples: vec![],
+            counter_examples: vec![],
+        },
+        place: "x:1".into(),
+    };
+    for (tier, origin, decision, expected) in [
+        (Tier::Supervised, Origin::Interactive, GateDecision::Allow, (Decision::Allow, Reason::Rule)),
+        (Tier::Supervised, Origin::Unattended, GateDecision::Allow, (Decision::Allow, Reason::Rule)),
+        (Tier::ReadOnly, Origin::Interactive, GateDecision::Allow, (Decision::Deny, Reason::Matrix)),
+        (Tier::Full, Origin::Interactive, GateDecision::Block, (Decision::Deny, Reason::Rule)),
+        (Tier::Full, Origin::Interactive, GateDecision::Prompt, (Decision::Hold, Reason::Rule)),
+        (Tier::Full, Origin::Background, GateDecision::Prompt, (Decision::Hold, Reason::Rule)),
+        (Tier::Full, Origin::Unattended, GateDecision::Prompt, (Decision::Deny, Reason::Unattended)),
+    ] {
+        let got = outcome(
+            |frozen| {
+                (frozen.tier, frozen.origin) = (tier, origin);
+                frozen.rules = vec![rule(decision)];
+            },
+            &unknown(),
+        )?;
+        assert_eq!(got, expected, "{tier} {origin:?} {decision}");
+    }
     Ok(())
 }

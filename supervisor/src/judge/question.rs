@@ -41,6 +41,12 @@ pub struct Question {
 pub enum Choice {
     /// Let the calls that wait run.
     ApproveOnce,
+    /// The same, and remember it in this workspace.
+    AlwaysApprove,
+    /// The same, and remember it in this run.
+    ApproveForRun,
+    /// The same, and remember it for so many minutes.
+    ApproveFor(u32),
     /// Refuse them.
     Deny,
     /// The card goes, the question stays.
@@ -52,9 +58,26 @@ impl Choice {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ApproveOnce => "ApproveOnce",
+            Self::AlwaysApprove => "AlwaysApprove",
+            Self::ApproveForRun => "ApproveForRun",
+            Self::ApproveFor(_) => "ApproveFor",
             Self::Deny => "Deny",
             Self::AskLater => "AskLater",
         }
+    }
+
+    /// Whether it lets the calls run; `None` where it decides nothing.
+    pub const fn allows(self) -> Option<bool> {
+        match self {
+            Self::ApproveOnce | Self::AlwaysApprove | Self::ApproveForRun | Self::ApproveFor(_) => Some(true),
+            Self::Deny => Some(false),
+            Self::AskLater => None,
+        }
+    }
+
+    /// Whether something is remembered besides.
+    pub const fn remembers(self) -> bool {
+        matches!(self, Self::AlwaysApprove | Self::ApproveForRun | Self::ApproveFor(_))
     }
 }
 

@@ -4,8 +4,8 @@
 //! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
 
 use super::question::{Answering, Choice};
-use super::questions::QuestionError;
-use super::supervisor::Supervisor;
+use super::questions::{Ended, QuestionError};
+use super::supervisor::{AnswerError, Supervisor};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ use uuid::Uuid;
 const NAMESPACES: [&str; 2] = ["stayexec", "openhuman"];
 /// Most requests in a batch.
 const BATCH: usize = 1_000;
+/// Longest time for which an approval is remembered: a day.
+const MINUTES: u32 = 24 * 60;
 /// Longest note, in bytes.
 const NOTE: usize = 4_096;
 
@@ -27,11 +29,11 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    fn new(code: i64, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), kind: None }
     }
 
-    fn parameters(message: impl Into<String>) -> Self {
+    pub(super) fn parameters(message: impl Into<String>) -> Self {
         Self::new(-32_602, message)
     }
 
@@ -55,6 +57,17 @@ impl From<QuestionError> for RpcError {
     }
 }
 
+impl From<AnswerError> for RpcError {
+    fn from(error: AnswerError) -> Self {
+        let (code, kind) = match error {
+            AnswerError::Question(error) => return error.into(),
+            AnswerError::Nothing => (-32_007, "nothing"),
+            AnswerError::Store(_) => (-32_008, "store"),
+        };
+        Self { code, message: error.to_string(), kind: Some(kind) }
+    }
+}
+
 type Method = fn(&mut Supervisor, Value) -> Result<Value, RpcError>;
 
 /// Every method, without its namespace.
@@ -63,10 +76,15 @@ const METHODS: &[(&str, Method)] = &[
     ("approval_decide", decide),
     ("approval_list_recent_decisions", list_recent_decisions),
     ("approval_get_gate_state", get_gate_state),
+    ("run_list", super::rpc_rules::list_runs),
+    ("run_stop", super::rpc_rules::stop_run),
+    ("rules_list", super::rpc_rules::list),
+    ("rules_add", super::rpc_rules::add),
+    ("rules_remove", super::rpc_rules::remove),
 ];
 
-/// Answers a request or a batch. `_pid` is the peer's.
-pub fn serve(supervisor: &mut Supervisor, request: &[u8], _pid: u32) -> Vec<u8> {
+/// Answers a request or a batch.
+pub fn serve(supervisor: &mut Supervisor, request: &[u8]) -> Vec<u8> {
     let reply = match serde_json::from_slice(request) {
         Err(e) => Some(failed(Value::Null, &RpcError::new(-32_700, format!("this is no JSON: {e}")))),
         Ok(Value::Array(batch)) if batch.is_empty() || batch.len() > BATCH => {
@@ -93,7 +111,7 @@ pub fn call(supervisor: &mut Supervisor, method: &str, params: Value) -> Result<
     run(supervisor, params)
 }
 
-fn shown(method: &str) -> String {
+pub(super) fn shown(method: &str) -> String {
     method.chars().filter(char::is_ascii_graphic).take(60).collect()
 }
 
@@ -133,7 +151,7 @@ fn failed(id: Value, error: &RpcError) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error.to_json() })
 }
 
-fn parameters<T: DeserializeOwned + Default>(params: Value) -> Result<T, RpcError> {
+pub(super) fn parameters<T: DeserializeOwned + Default>(params: Value) -> Result<T, RpcError> {
     if params.is_null() || params.as_array().is_some_and(Vec::is_empty) {
         return Ok(T::default());
     }
@@ -161,36 +179,46 @@ struct Decide {
     decision: String,
     note: String,
     face: Option<String>,
+    minutes: Option<u32>,
 }
 
 fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
-    let Decide { audit_id, request_id, decision, note, face } = parameters(params)?;
+    let Decide { audit_id, request_id, decision, note, face, minutes } = parameters(params)?;
     let id = match (audit_id, request_id) {
         (Some(id), None) | (None, Some(id)) => id,
         _ => return Err(RpcError::parameters("give the question's id as audit_id, or as request_id")),
     };
-    let choice = choice(decision.trim())?;
+    let choice = choice(decision.trim(), minutes)?;
     if note.len() > NOTE {
         return Err(RpcError::parameters(format!("a note has at most {NOTE} bytes")));
     }
     let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
-    let by = format!("{} through {}", user(), face.as_deref().map_or("rpc".to_owned(), shown));
-    let question = supervisor.questions.get(id).cloned();
-    supervisor.answer(id, &Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() })?;
-    let mut row = to_value(&question)?;
+    let by = by(face.as_deref());
+    let answering = Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() };
+    let mut row = to_value(&supervisor.answer(id, &answering)?)?;
     row["decision"] = json!(choice.as_str());
     row["decided_by"] = json!(by);
     Ok(row)
 }
 
-/// The four answers, in the two spellings that clients use.
-fn choice(word: &str) -> Result<Choice, RpcError> {
-    match word {
-        "ApproveOnce" | "approve_once" => Ok(Choice::ApproveOnce),
-        "Deny" | "deny" => Ok(Choice::Deny),
-        "AskLater" | "ask_later" => Ok(Choice::AskLater),
-        _ => Err(RpcError::parameters("decision has to be ApproveOnce, Deny or AskLater")),
+/// The answers, in the two spellings that clients use.
+fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
+    match (word, minutes) {
+        ("ApproveOnce" | "approve_once", None) => Ok(Choice::ApproveOnce),
+        ("AlwaysApprove" | "always_approve", None) => Ok(Choice::AlwaysApprove),
+        ("ApproveForRun" | "approve_for_run", None) => Ok(Choice::ApproveForRun),
+        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes)),
+        ("ApproveFor" | "approve_for", _) => Err(RpcError::parameters(format!("ApproveFor needs minutes, 1 to {MINUTES}"))),
+        ("Deny" | "deny", None) => Ok(Choice::Deny),
+        ("AskLater" | "ask_later", None) => Ok(Choice::AskLater),
+        (_, Some(_)) => Err(RpcError::parameters("minutes go with ApproveFor alone")),
+        _ => Err(RpcError::parameters("decision has to be ApproveOnce, AlwaysApprove, ApproveForRun, ApproveFor, Deny or AskLater")),
     }
+}
+
+/// Who says it, through which face.
+pub(super) fn by(face: Option<&str>) -> String {
+    format!("{} through {}", user(), face.map_or_else(|| "rpc".to_owned(), shown))
 }
 
 fn user() -> String {
@@ -208,7 +236,12 @@ struct Recent {
 fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
     let Recent { limit } = parameters(params)?;
     let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
-    let recent: Vec<_> = supervisor.questions.recent().take(limit).collect();
+    let mut recent: Vec<Ended> = Vec::new();
+    for workspace in supervisor.workspaces.all() {
+        recent.extend(workspace.store.recent(limit).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+    }
+    recent.sort_by(|one, other| other.decided.cmp(&one.decided));
+    recent.truncate(limit);
     to_value(&recent)
 }
 
@@ -220,14 +253,14 @@ fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, R
     let Nothing {} = parameters(params)?;
     Ok(json!({
         "installed": true,
-        "disabledByEnv": supervisor.gate_off(),
+        "disabledByEnv": supervisor.sessions.values().any(|session| session.frozen.gate_off),
         "overrideIgnored": false,
         "host": "cli",
-        "runs": supervisor.runs(),
+        "runs": supervisor.sessions.len(),
         "pending": supervisor.questions.pending().count(),
     }))
 }
 
-fn to_value(value: &impl serde::Serialize) -> Result<Value, RpcError> {
+pub(super) fn to_value(value: &impl serde::Serialize) -> Result<Value, RpcError> {
     serde_json::to_value(value).map_err(|e| RpcError::new(-32_603, e.to_string()))
 }

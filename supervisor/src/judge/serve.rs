@@ -3,12 +3,14 @@
 //! Invariant: it says that it is ready only when it listens. Refuses to be one of two: the second at the same name ends
 //! with one line. When the thread that accepts dies, so does the process: wardens keep their calls held and start it anew.
 
+use super::index;
 use super::supervisor::Supervisor;
 use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
+use crate::journal::load_or_make_key;
 use crossbeam_channel::{Receiver, select};
 use hmac::{Hmac, Mac};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,7 +73,8 @@ pub fn serve(options: &Options) -> Result<(), ServeError> {
     };
     readiness.ready();
     let linger = options.started.then_some(options.linger);
-    let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(move || judge(&inbox, &ended, linger));
+    let state = options.address.state_dir.clone();
+    let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(move || judge(&inbox, &ended, state, linger));
     let judge = judge.map_err(step("start the judge"))?;
     judge.join().unwrap_or_else(|_| Err(ServeError::Broken("the judge died".into())))
 }
@@ -102,8 +105,10 @@ fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
 }
 
 /// The judge's thread: one message after the other, deadlines between them.
-fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, linger: Option<Duration>) -> Result<(), ServeError> {
-    let mut supervisor = Supervisor::new(Hmac::new_from_slice(&secret()?).map_err(|e| ServeError::Broken(e.to_string()))?);
+fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathBuf, linger: Option<Duration>) -> Result<(), ServeError> {
+    let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
+    let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
+    let mut supervisor = Supervisor::new(mac, state, index::start());
     let mut idle_since = Some(Instant::now());
     loop {
         let due = supervisor.sweep().unwrap_or(LOOK).min(LOOK);
@@ -135,10 +140,4 @@ fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, linger: Opti
 
 fn deaf() -> ServeError {
     ServeError::Broken("nothing accepts connections any more".into())
-}
-
-fn secret() -> Result<[u8; 32], ServeError> {
-    let mut secret = [0; 32];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut secret)).map_err(step("read random numbers"))?;
-    Ok(secret)
 }

@@ -3,15 +3,26 @@
 //! Invariant: everything here comes from the warden's word at the start, and a supervisor that was started anew gets the
 //! same word again. Refuses a configuration that cannot be understood: such a run is not judged at all.
 
+use super::grants::Grants;
 use super::launch::Launch;
 use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
 use stayexec_policy::SecurityPolicy;
-use stayexec_protocol::Enlist;
+use stayexec_policy::forbidden::Forbidding;
+use stayexec_protocol::{Enlist, Event};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use uuid::Uuid;
 
 /// One run.
 #[derive(Debug)]
 pub struct Session {
+    /// Its id.
+    pub run: Uuid,
+    /// The folder of its workspace's store.
+    pub folder: PathBuf,
     /// The warden's connection.
     pub connection: ConnectionId,
     /// The way to the warden.
@@ -34,6 +45,12 @@ pub struct Session {
     pub agent: String,
     /// What of the launch was seen.
     pub launch: Launch,
+    /// What approvals cover.
+    pub grants: Grants,
+    /// What is refused whatever anybody says.
+    pub forbidding: Forbidding,
+    /// Keyed, for digests of what is not to be stored.
+    pub mac: Hmac<Sha256>,
 }
 
 impl Session {
@@ -41,8 +58,13 @@ impl Session {
     ///
     /// # Errors
     /// [`ConfigError::Frozen`].
-    pub fn new(enlist: Enlist, connection: ConnectionId, outbox: Outbox, warden: u32) -> Result<Self, ConfigError> {
-        let frozen = Frozen::from_json(&enlist.config)?;
+    pub fn new(
+        frozen: Frozen,
+        folder: PathBuf,
+        mac: Hmac<Sha256>,
+        enlist: Enlist,
+        (connection, outbox, warden): (ConnectionId, Outbox, u32),
+    ) -> Result<Self, ConfigError> {
         let variable = |name: &[u8]| {
             let value = |entry: &&Vec<u8>| entry.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"="));
             enlist.environment.iter().find(value).map(|entry| entry[name.len() + 1..].to_vec())
@@ -61,9 +83,35 @@ impl Session {
             temp,
             agent: super::text::word(launched.rsplit(|&byte| byte == b'/').next().unwrap_or(launched)),
             launch: Launch::default(),
+            grants: Grants::default(),
+            run: Uuid::from_bytes(enlist.run),
+            folder,
+            forbidding: super::forbidden::forbidding(&frozen),
+            mac,
             baseline: enlist.environment,
             frozen,
         })
+    }
+}
+
+/// Variables that change with every start, and that no program loads code by.
+const PLAIN: [&[u8]; 6] = [b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=", b"COLUMNS=", b"LINES="];
+
+impl Session {
+    /// Digest of how a start's environment differs from that of the launch.
+    pub fn environment(&self, event: &Event) -> [u8; 32] {
+        let odd = |entry: &&Vec<u8>| !PLAIN.iter().any(|plain| entry.starts_with(plain));
+        let before: HashSet<&Vec<u8>> = self.baseline.iter().filter(odd).collect();
+        let now: HashSet<&Vec<u8>> = event.environment.iter().filter(odd).collect();
+        let mut changes: Vec<&&Vec<u8>> = before.symmetric_difference(&now).collect();
+        changes.sort();
+        let mut hash = self.mac.clone();
+        for change in changes {
+            hash.update(&[u8::from(now.contains(*change))]);
+            hash.update(&(change.len() as u64).to_le_bytes());
+            hash.update(change);
+        }
+        hash.finalize().into_bytes().into()
     }
 }
 
@@ -71,10 +119,11 @@ impl Session {
 pub mod testing {
     //! Runs and events for tests.
 
+    use super::super::workspaces::{Workspace, Workspaces};
     use super::*;
     use crate::config::{Overrides, Settings, Surroundings, load};
     use crossbeam_channel::Receiver;
-    use stayexec_protocol::{Event, Executable, FileId, Message, Process, Stage, Stdin};
+    use stayexec_protocol::{Executable, FileId, Message, Process, Stage, Stdin};
     use std::path::Path;
 
     pub fn argv(words: &[&str]) -> Vec<Vec<u8>> {
@@ -129,6 +178,16 @@ pub mod testing {
         let mut frozen = Frozen::of(&settings()?, false, false);
         with(&mut frozen);
         let (outbox, messages, _other) = Outbox::for_test()?;
-        Ok((Session::new(enlist(&frozen)?, 1, outbox, 1)?, messages))
+        let enlist = enlist(&frozen)?;
+        Ok((Session::new(frozen, PathBuf::from("/nowhere"), Hmac::new_from_slice(b"key")?, enlist, (1, outbox, 1))?, messages))
+    }
+
+    /// A workspace without anything remembered, in a folder of its own.
+    pub fn workspace() -> Result<(Workspace, tempfile::TempDir), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let mut workspaces = Workspaces::new(dir.path().to_owned());
+        let folder = workspaces.folder(b"/w");
+        workspaces.enter(&folder)?;
+        Ok((workspaces.take(&folder).ok_or("not entered")?, dir))
     }
 }

@@ -15,17 +15,38 @@ struct Stage {
     supervisor: Supervisor,
     warden: Receiver<Message>,
     face: Receiver<Message>,
+    dir: tempfile::TempDir,
     _sockets: Vec<std::os::unix::net::UnixStream>,
 }
 
 impl Stage {
     fn new() -> Result<Self> {
-        let supervisor = Supervisor::new(Hmac::new_from_slice(b"key")?);
+        let dir = tempfile::tempdir()?;
+        let supervisor = Self::supervisor(&dir)?;
         let (_, nothing) = crossbeam_channel::unbounded();
-        let mut stage = Self { supervisor, warden: nothing.clone(), face: nothing, _sockets: vec![] };
+        let mut stage = Self { supervisor, warden: nothing.clone(), face: nothing, dir, _sockets: vec![] };
         stage.face = stage.connect(FACE)?;
         stage.enlist()?;
         Ok(stage)
+    }
+
+    fn supervisor(dir: &tempfile::TempDir) -> Result<Supervisor> {
+        let (index, _) = crossbeam_channel::unbounded();
+        Ok(Supervisor::new(Hmac::new_from_slice(b"key")?, dir.path().to_owned(), index))
+    }
+
+    /// The supervisor dies, another one comes, the warden finds it.
+    fn restart(&mut self) -> Result<()> {
+        self.supervisor = Self::supervisor(&self.dir)?;
+        self.face = self.connect(FACE)?;
+        self.enlist()
+    }
+
+    fn answer(&mut self) -> Result<Answer> {
+        match self.warden.try_recv()? {
+            Message::Answer(answer) => Ok(answer),
+            other => Err(format!("{other:?}").into()),
+        }
     }
 
     fn connect(&mut self, id: ConnectionId) -> Result<Receiver<Message>> {
@@ -43,7 +64,7 @@ impl Stage {
     }
 
     fn say(&mut self, message: Message) {
-        self.supervisor.take(Inbound::Said(WARDEN, message));
+        self.supervisor.take(Inbound::Said(WARDEN, Box::new(message)));
     }
 
     fn judge(&mut self, event: &Event) -> Result<Verdict> {
@@ -56,7 +77,7 @@ impl Stage {
 
     fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        self.supervisor.take(Inbound::Said(FACE, Message::Request(request.to_string().into_bytes())));
+        self.supervisor.take(Inbound::Said(FACE, Box::new(Message::Request(request.to_string().into_bytes()))));
         match self.face.try_recv()? {
             Message::Reply(reply) => Ok(serde_json::from_slice(&reply)?),
             other => Err(format!("{other:?}").into()),
@@ -145,13 +166,13 @@ fn an_answer_that_was_not_confirmed_is_delivered_again() -> Result<()> {
 #[test]
 fn what_comes_out_of_turn_is_refused() -> Result<()> {
     let mut stage = Stage::new()?;
-    stage.supervisor.take(Inbound::Said(FACE, Message::Judge(unknown(1))));
+    stage.supervisor.take(Inbound::Said(FACE, Box::new(Message::Judge(unknown(1)))));
     assert!(matches!(stage.face.try_recv()?, Message::Refused(_)));
     stage.say(Message::Request(b"{}".to_vec()));
     assert!(matches!(stage.warden.try_recv()?, Message::Refused(_)));
     let other = stage.connect(3)?;
     let broken = Enlist { config: b"{}".to_vec(), run: [8; 16], ..enlist(&Frozen::of(&settings()?, false, false))? };
-    stage.supervisor.take(Inbound::Said(3, Message::Enlist(broken)));
+    stage.supervisor.take(Inbound::Said(3, Box::new(Message::Enlist(broken))));
     assert!(matches!(other.try_recv()?, Message::Refused(_)));
     Ok(())
 }
@@ -181,12 +202,147 @@ fn the_envelope_of_json_rpc() -> Result<()> {
         ("{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_decide\",\"id\":1}", -32_602),
         ("{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\",\"params\":{\"x\":1},\"id\":1}", -32_602),
     ] {
-        let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, request.as_bytes(), 1))?;
+        let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, request.as_bytes()))?;
         assert_eq!(reply["error"]["code"], json!(code), "{request}");
     }
-    assert!(rpc::serve(&mut stage.supervisor, b"{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\"}", 1).is_empty());
+    assert!(rpc::serve(&mut stage.supervisor, b"{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\"}").is_empty());
     let batch = b"[{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\",\"id\":null}]";
-    let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, batch, 1))?;
+    let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, batch))?;
     assert_eq!(reply, json!([{ "jsonrpc": "2.0", "id": null, "result": [] }]));
+    Ok(())
+}
+
+fn touch(call: u64) -> Event {
+    Event { call, ..event("/usr/bin/touch", &["touch", "x"]) }
+}
+
+/// The same start by a process that nothing covers.
+fn elsewhere(call: u64) -> Event {
+    let process = stayexec_protocol::Process { pid: 900, start: 1, name: vec![] };
+    Event { process, ..touch(call) }
+}
+
+fn child(call: u64, path: &str, words: &[&str]) -> Event {
+    let parent = event("/", &[]).process;
+    let process = stayexec_protocol::Process { pid: 500 + u32::try_from(call).unwrap_or(0), ..parent.clone() };
+    Event { call, process, ancestry: vec![parent], ..event(path, words) }
+}
+
+#[test]
+fn nothing_is_lost_when_the_supervisor_dies() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let (open, answered) = (stage.judge(&unknown(5))?, stage.judge(&child(6, "/usr/bin/other", &["other"]))?);
+    stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&answered)?, "decision": "ApproveOnce" }))?;
+    let before = stage.call("stayexec.approval_list_pending", Value::Null)?;
+    stage.restart()?;
+    stage.say(Message::Reopen(unknown(5), open.clone()));
+    stage.say(Message::Reopen(child(6, "/usr/bin/other", &["other"]), answered.clone()));
+    assert_eq!(stage.answer()?.call, 6, "the answer was on the disk");
+    let after = stage.call("stayexec.approval_list_pending", Value::Null)?;
+    assert_eq!(after["result"][0]["audit_id"], before["result"][0]["audit_id"]);
+    assert_eq!(after["result"].as_array().map(Vec::len), Some(1));
+    let again = stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&answered)?, "decision": "Deny" }))?;
+    assert_eq!(again["error"]["data"]["kind"], "answered");
+    Ok(())
+}
+
+#[test]
+fn an_approval_covers_descendants_once_it_was_carried_out() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let verdict = stage.judge(&unknown(5))?;
+    let Some((grant, _)) = stage.supervisor.sessions.values().next().map(|session| covering(session, &unknown(5))) else {
+        return Err("no session".into());
+    };
+    stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "ApproveOnce" }))?;
+    assert_eq!(stage.answer()?.decision, Decision::Allow);
+    assert_eq!(stage.judge(&child(6, "/usr/bin/other", &["other"]))?.decision, Decision::Hold);
+    stage.say(Message::Settled(5, true));
+    let covered = stage.judge(&child(7, "/usr/bin/third", &["third"]))?;
+    if grant.is_some() {
+        assert_eq!((covered.decision, covered.reason, covered.repeatable), (Decision::Allow, Reason::Grant, false));
+    } else {
+        assert_eq!(covered.decision, Decision::Hold, "a text that was not seen grants nothing");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let verdict = stage.judge(&touch(5))?;
+    let pending = stage.call("stayexec.approval_list_pending", Value::Null)?;
+    assert_eq!(pending["result"][0]["always_rule"], "`/usr/bin/touch …` with any operands, up to write");
+    stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "AlwaysApprove" }))?;
+    stage.answer()?;
+    stage.restart()?;
+    assert_eq!(stage.judge(&touch(6))?.reason, Reason::Remembered);
+    let list = stage.call("stayexec.rules_list", json!({ "workspace": "/" }))?;
+    let id = list["result"][0]["id"].clone();
+    stage.call("stayexec.rules_remove", json!({ "workspace": "/", "id": id }))?;
+    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    assert_eq!(stage.judge(&elsewhere(7))?.decision, Decision::Hold);
+    Ok(())
+}
+
+#[test]
+fn approvals_for_a_run_and_for_minutes_end() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let verdict = stage.judge(&touch(5))?;
+    let id = id_of(&verdict)?;
+    let bare = stage.call("stayexec.approval_decide", json!({ "audit_id": id, "decision": "ApproveFor" }))?;
+    assert_eq!(bare["error"]["code"], json!(-32_602));
+    stage.call("stayexec.approval_decide", json!({ "audit_id": id, "decision": "ApproveForRun" }))?;
+    stage.answer()?;
+    assert_eq!(stage.judge(&touch(6))?.reason, Reason::Remembered);
+    for session in stage.supervisor.sessions.values_mut() {
+        session.run = Uuid::from_u128(99);
+    }
+    assert_eq!(stage.judge(&elsewhere(7))?.decision, Decision::Hold, "another run");
+    Ok(())
+}
+
+#[test]
+fn an_added_rule_is_effective_at_once() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let rule = json!({ "workspace": "/", "match": ["frobnicate"], "decision": "block", "message": "not here" });
+    stage.call("stayexec.rules_add", rule)?;
+    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    let verdict = stage.judge(&unknown(5))?;
+    assert_eq!((verdict.decision, verdict.reason, &verdict.note[..]), (Decision::Deny, Reason::Rule, &b"not here"[..]));
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_kept_is_not_asked_and_does_not_run() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let folder = stage.supervisor.workspaces.folder(b"/");
+    let db = rusqlite::Connection::open(folder.join("approval/approval.db"))?;
+    db.execute_batch("DROP TABLE waiting")?;
+    let verdict = stage.judge(&unknown(5))?;
+    assert_eq!((verdict.decision, verdict.reason), (Decision::Deny, Reason::Unrecorded));
+    assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"], json!([]));
+    Ok(())
+}
+
+#[test]
+fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
+    let mut stage = Stage::new()?;
+    for (words, looked) in [
+        (&["bash", "x.sh", "-c"][..], Some("x.sh")),
+        (&["bash", "-eu", "-o", "pipefail", "--", "-x"], Some("-x")),
+        (&["bash", "-ec", "ls"], None),
+        (&["bash", "-s", "x"], None),
+        (&["bash"], None),
+    ] {
+        stage.say(Message::Judge(event("/usr/bin/bash", words)));
+        match (stage.warden.try_recv()?, looked) {
+            (Message::Look(1, path), Some(wanted)) => assert_eq!(path, wanted.as_bytes()),
+            (Message::Verdict(_), None) => {}
+            (other, _) => return Err(format!("{words:?}: {other:?}").into()),
+        }
+    }
+    let read = stayexec_protocol::Script::unreadable(b"x.sh".to_vec(), true);
+    stage.say(Message::Judge(Event { script: Some(read), ..event("/usr/bin/bash", &["bash", "x.sh"]) }));
+    assert!(matches!(stage.warden.try_recv()?, Message::Verdict(_)));
     Ok(())
 }

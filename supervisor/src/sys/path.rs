@@ -97,6 +97,15 @@ pub fn status(fd: impl AsFd) -> io::Result<Status> {
     status_at(fd.as_fd(), b"", true)
 }
 
+/// The status of what an absolute path leads to in our own root.
+///
+/// # Errors
+/// Those of statx(2).
+pub fn status_here(path: &[u8]) -> io::Result<Status> {
+    // SAFETY: AT_FDCWD is no descriptor; an absolute path does not use it.
+    status_at(unsafe { BorrowedFd::borrow_raw(libc::AT_FDCWD) }, path, false)
+}
+
 /// The status of `path` below `base`; a link in the last component is followed unless `no_follow`.
 ///
 /// # Errors
@@ -106,11 +115,10 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     let mut buffer = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let flags =
         libc::AT_STATX_DONT_SYNC | libc::AT_EMPTY_PATH | libc::AT_NO_AUTOMOUNT | if no_follow { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
+    let wanted = libc::STATX_BASIC_STATS | libc::STATX_MNT_ID;
     // SAFETY: the path is a C string, the buffer is one struct statx.
-    checked(
-        unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, libc::STATX_BASIC_STATS | libc::STATX_MNT_ID, buffer.as_mut_ptr()) }
-            .into(),
-    )?;
+    let result = unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, wanted, buffer.as_mut_ptr()) };
+    checked(result.into())?;
     // SAFETY: all fields are integers and the buffer was zeroed before.
     let s = unsafe { buffer.assume_init() };
     let id = FileId {
@@ -121,6 +129,18 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     };
     let device = (s.stx_rdev_major, s.stx_rdev_minor);
     Ok(Status { id, mode: u32::from(s.stx_mode), uid: s.stx_uid, mount: s.stx_mnt_id, device })
+}
+
+/// The kind of file system that an open file is on (f_type of fstatfs(2)).
+///
+/// # Errors
+/// Those of fstatfs(2).
+pub fn file_system(fd: &OwnedFd) -> io::Result<i64> {
+    // SAFETY: integers: zero is a value.
+    let mut fs: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one statfs.
+    checked(unsafe { libc::fstatfs(fd.as_raw_fd(), &raw mut fs) }.into())?;
+    Ok(fs.f_type)
 }
 
 /// The target of a link below `base`.

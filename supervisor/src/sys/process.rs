@@ -129,6 +129,12 @@ pub fn kill(pid: i32, signal: i32) -> io::Result<()> {
     checked(unsafe { libc::kill(pid, signal) }.into()).map(drop)
 }
 
+/// Whether the thread `tid` is the leader of its process: tgkill(2) of nothing finds it under its own number.
+pub fn is_leader(tid: i32) -> bool {
+    // SAFETY: numbers only; signal 0 is never sent.
+    unsafe { libc::syscall(libc::SYS_tgkill, tid, tid, 0) == 0 }
+}
+
 /// Nanoseconds since the epoch, by the clock that file systems stamp with (CLOCK_REALTIME_COARSE).
 pub fn file_clock() -> i64 {
     clock(libc::CLOCK_REALTIME_COARSE)

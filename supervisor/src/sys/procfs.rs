@@ -12,6 +12,9 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 /// PROC_SUPER_MAGIC (linux/magic.h).
 const PROC_MAGIC: i64 = 0x9fa0;
 
+/// Size of a page, in bytes, on the kernels that this runs on.
+pub const PAGE: u64 = 4096;
+
 const INSIDE: Lookup = Lookup { in_root: false, one_mount: true, cached: false, no_follow: false };
 
 /// A trusted procfs.
@@ -27,15 +30,11 @@ impl Procfs {
         if let Ok(own) = own_instance() {
             return Ok(Self(own));
         }
-        let root = std::fs::File::open("/proc")?;
-        // SAFETY: integers: zero is a value.
-        let mut fs: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one statfs.
-        checked(unsafe { libc::fstatfs(root.as_raw_fd(), &raw mut fs) }.into())?;
-        if fs.f_type != PROC_MAGIC {
+        let root: OwnedFd = std::fs::File::open("/proc")?.into();
+        if path::file_system(&root)? != PROC_MAGIC {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
-        Ok(Self(root.into()))
+        Ok(Self(root))
     }
 
     /// The folder of a process or thread.
@@ -103,7 +102,11 @@ impl ProcessDir {
     /// # Errors
     /// ENOENT, ESRCH; InvalidData where the text is not understood.
     pub fn stat(&self) -> io::Result<Stat> {
-        parse_stat(&self.text("stat")?).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        // One read: the text is made whole, and is far shorter than a page.
+        let fd = path::open_file(self.0.as_fd(), b"stat", INSIDE)?;
+        let mut bytes = [0; 4096];
+        let length = nix::unistd::read(&fd, &mut bytes)?;
+        parse_stat(&bytes[..length]).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// One field of `status`, without its label.
@@ -150,15 +153,34 @@ impl ProcessDir {
         path::read_link(self.0.as_fd(), link.as_bytes())
     }
 
-    /// Memory of the process that is no file's, in KiB (`Anonymous` of smaps_rollup).
+    /// Addresses of the process's pages that are no file's: its stack and data, and every page of code that somebody has
+    /// written (`pagemap`, Documentation/admin-guide/mm/pagemap.rst).
     ///
     /// # Errors
     /// ENOENT, ESRCH, EACCES; InvalidData where the text is not understood.
-    pub fn anonymous_kib(&self) -> io::Result<u64> {
-        let text = String::from_utf8_lossy(&self.text("smaps_rollup")?).into_owned();
-        text.lines()
-            .find_map(|line| line.strip_prefix("Anonymous:")?.trim().strip_suffix("kB")?.trim().parse().ok())
-            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+    pub fn own_pages(&self) -> io::Result<Vec<u64>> {
+        const FILE: u64 = 1 << 61;
+        const SWAPPED_OR_PRESENT: u64 = 3 << 62;
+        let pagemap = std::fs::File::from(path::open_file(self.0.as_fd(), b"pagemap", INSIDE)?);
+        let maps = self.text("maps")?;
+        let mut pages = Vec::new();
+        for line in maps.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
+            let (from, to) = parse_range(line).ok_or(io::ErrorKind::InvalidData)?;
+            // The kernel's own data page can be read by the process alone, and written by nobody; the fixed page of old
+            // system calls lies beyond what pagemap covers.
+            if line.windows(5).any(|name| name == b"[vvar") || from > i64::MAX as u64 {
+                continue;
+            }
+            let mut entries = vec![0; ((to - from) / PAGE) as usize * 8];
+            std::os::unix::fs::FileExt::read_exact_at(&pagemap, &mut entries, from / PAGE * 8)?;
+            for (index, entry) in entries.as_chunks::<8>().0.iter().enumerate() {
+                let entry = u64::from_le_bytes(*entry);
+                if entry & SWAPPED_OR_PRESENT != 0 && entry & FILE == 0 {
+                    pages.push(from + index as u64 * PAGE);
+                }
+            }
+        }
+        Ok(pages)
     }
 
     /// The mapped region around `address`; `None` where nothing is mapped there.
@@ -240,14 +262,19 @@ fn parse_stat(text: &[u8]) -> Option<Stat> {
     Some(Stat { name: text.get(open + 1..close)?.to_vec(), parent: fields.get(1)?.parse().ok()?, start: fields.get(19)?.parse().ok()? })
 }
 
-fn parse_region(line: &[u8], address: u64) -> Option<Region> {
-    let mut fields = line.splitn(6, |&b| b == b' ');
-    let range = std::str::from_utf8(fields.next()?).ok()?;
+fn parse_range(line: &[u8]) -> Option<(u64, u64)> {
+    let range = std::str::from_utf8(line.split(|&b| b == b' ').next()?).ok()?;
     let (from, to) = range.split_once('-')?;
-    if !(u64::from_str_radix(from, 16).ok()?..u64::from_str_radix(to, 16).ok()?).contains(&address) {
+    Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?))
+}
+
+fn parse_region(line: &[u8], address: u64) -> Option<Region> {
+    let (from, to) = parse_range(line)?;
+    if !(from..to).contains(&address) {
         return None;
     }
-    let device = std::str::from_utf8(fields.nth(2)?).ok()?;
+    let mut fields = line.splitn(6, |&b| b == b' ');
+    let device = std::str::from_utf8(fields.nth(3)?).ok()?;
     let (major, minor) = device.split_once(':')?;
     let dev = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let ino = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;

@@ -57,20 +57,12 @@ pub fn detach(tid: i32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal as usize).map(drop)
 }
 
-/// Resumes to the next entry or exit of a system call.
+/// Resumes to the next entry or exit of a system call, delivering `signal` if it is not 0.
 ///
 /// # Errors
 /// As [`detach`].
-pub fn to_syscall(tid: i32) -> io::Result<()> {
-    request(libc::PTRACE_SYSCALL, tid, 0, 0).map(drop)
-}
-
-/// Resumes.
-///
-/// # Errors
-/// As [`detach`].
-pub fn resume(tid: i32, signal: i32) -> io::Result<()> {
-    request(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
+pub fn to_syscall(tid: i32, signal: i32) -> io::Result<()> {
+    request(libc::PTRACE_SYSCALL, tid, 0, signal as usize).map(drop)
 }
 
 /// Lets a group-stopped tracee stay stopped while its signals and SIGCONT are still noticed.

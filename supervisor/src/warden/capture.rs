@@ -4,42 +4,43 @@
 //! and its own look at the files. Refuses to leave a gap: what cannot be read is an error, and the image is denied.
 
 use super::lookup::{self, TEXT_LIMIT};
-use super::stack::{self, Initial};
+use super::stack;
 use super::trust::View;
 use crate::sys::arch::Registers;
 use crate::sys::path::{self, Lookup};
 use crate::sys::procfs::{ProcessDir, Procfs};
-use stayexec_protocol::{Event, Executable, FileId, Process, Script, Stage, Stdin};
+use stayexec_protocol::{Event, Executable, Process, Script, Stage, Stdin};
 use std::io;
+use std::os::fd::OwnedFd;
 
 /// A stopped image and what the kernel put into it.
 #[derive(Debug)]
 pub struct Image {
-    /// The event, complete but for its ancestry.
+    /// The event; its ancestry is added when the judge is asked.
     pub event: Event,
     /// Parent's pid.
     pub parent: i32,
     /// Registers at the stop.
     pub registers: Registers,
-    /// The initial stack at the stop.
-    pub stack: stack::Bytes,
+    /// The path that was executed, as it was given.
+    executed: Vec<u8>,
+    /// It has the root and mount namespace of the run.
+    here: bool,
 }
 
 /// Deepest chain of scripts that the kernel follows (BINPRM_MAX_RECURSION is 4 rewrites).
 const CHAIN: usize = 5;
 
-/// Reads the image of `pid`, which waits at its exec stop.
+/// Reads the image of `pid`, which waits at its exec stop: everything that is in memory.
 ///
 /// # Errors
 /// Whatever kept a part from being read.
 pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) -> io::Result<Image> {
     let process = procfs.process(pid)?;
     let registers = Registers::read(pid)?;
-    let (initial, stack) = stack::read(pid, registers.sp(), registers.width())?;
+    let initial = stack::read(pid, registers.sp(), registers.width())?;
     let here = view.is_here(&process);
     let executable = view.executable(&process, registers.ip(), here)?;
-    // A script at the image's own path would be its own interpreter, which the kernel refuses.
-    let script = if here && initial.executed == executable.path { None } else { behind(procfs, &process, &initial, &executable)? };
     let stat = process.stat()?;
     let event = Event {
         call,
@@ -54,10 +55,32 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         environment: initial.environment,
         cwd: process.link_text("cwd")?,
         root: if here { b"/".to_vec() } else { process.link_text("root")? },
-        script,
+        script: None,
         stdin: standard_input(&process),
     };
-    Ok(Image { event, parent: stat.parent, registers, stack })
+    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here })
+}
+
+/// Adds what has to be read from files: the place of the executable, and the script that it was loaded for. With `quick`
+/// nothing that may have to be waited for is touched.
+///
+/// # Errors
+/// WouldBlock where a `quick` look is not enough; whatever else kept a part from being read.
+pub fn complete(procfs: &Procfs, view: &View, image: &mut Image, quick: bool) -> io::Result<()> {
+    let process = procfs.process(image.event.process.pid as i32)?;
+    let dev = image.event.executable.id.dev;
+    if !view.devices.is_known(dev) {
+        if quick {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        view.devices.learn(&process.follow("exe")?, dev)?;
+    }
+    view.placed(&mut image.event.executable, image.here);
+    // A script at the image's own path would be its own interpreter, which the kernel refuses.
+    if !(image.here && image.executed == image.event.executable.path) {
+        image.event.script = behind(procfs, view, &process, image, quick)?;
+    }
+    Ok(())
 }
 
 /// A text that its caller would interpret by itself, as an event; the caller waits in its call.
@@ -115,31 +138,64 @@ pub fn ancestry(procfs: &Procfs, mut pid: i32, last: i32) -> Vec<Process> {
 ///
 /// The kernel loads the executed file itself, or what its `#!` line names, or what the `#!` line of that names. The
 /// interpreter reads the last script of this chain.
-fn behind(procfs: &Procfs, process: &ProcessDir, initial: &Initial, executable: &Executable) -> io::Result<Option<Script>> {
-    let same = |id: &FileId| id.dev == executable.id.dev && id.ino == executable.id.ino;
-    let mut path = initial.executed.clone();
+fn behind(procfs: &Procfs, view: &View, process: &ProcessDir, image: &Image, quick: bool) -> io::Result<Option<Script>> {
+    let executable = &image.event.executable;
+    let mut path = image.executed.clone();
     let mut last: Option<Script> = None;
     for _ in 0..CHAIN {
-        let found = lookup::resolve(process, &path, "cwd", Lookup { in_root: true, ..Lookup::default() });
-        let Ok(file) = found else { break };
+        let file = match find(view, process, &path, quick) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Err(e),
+            Err(_) => break,
+            Ok(file) => file,
+        };
         let status = path::status(&file)?;
-        if same(&status.id) {
+        if (status.id.dev, status.id.ino) == (executable.id.dev, executable.id.ino) {
             return Ok(last);
         }
         if !status.is(libc::S_IFREG) {
             break;
         }
-        let script = lookup::script(procfs, &file, &path);
+        let script = view.vouched(procfs, lookup::script(procfs, &file, &path), &file, image.here);
         let Some(next) = script.text.as_deref().and_then(interpreter) else { break };
         path = next;
         last = Some(script);
     }
     // A memfd or an unlinked file is its own image although no path leads to it.
-    if last.is_none() && is_own_image(process, &initial.executed, executable) {
+    if last.is_none() && is_own_image(process, &image.executed, executable) {
         return Ok(None);
     }
     // The chain does not end at the image: somebody swapped a file, or binfmt_misc chose the interpreter.
-    Ok(Some(Script { path: initial.executed.clone(), id: FileId { dev: 0, ino: 0, size: 0, ctime: 0 }, digest: [0; 32], text: None }))
+    Ok(Some(Script::unreadable(image.executed.clone(), false)))
+}
+
+/// Opens a file as the image would find it. With `quick`, only if neither the way to it nor its content is waited for.
+fn find(view: &View, process: &ProcessDir, path: &[u8], quick: bool) -> io::Result<OwnedFd> {
+    let file = lookup::resolve(process, path, "cwd", Lookup { in_root: true, cached: quick, ..Lookup::default() })?;
+    let dev = path::status(&file)?.id.dev;
+    if quick && !view.devices.is_quick(dev) {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    if !view.devices.is_known(dev) {
+        view.devices.learn(&file, dev)?;
+    }
+    Ok(file)
+}
+
+/// A script named by `path`, as the process would find it now.
+///
+/// # Errors
+/// WouldBlock where a `quick` look is not enough. What cannot be found or read is a script of which nothing is known.
+pub fn script_at(procfs: &Procfs, view: &View, pid: i32, path: &[u8], operand: bool, quick: bool) -> io::Result<Script> {
+    let unreadable = Script::unreadable(path.to_vec(), operand);
+    let Ok(process) = procfs.process(pid) else { return Ok(unreadable) };
+    match find(view, &process, path, quick) {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Err(e),
+        Err(_) => Ok(unreadable),
+        Ok(file) => {
+            let script = view.vouched(procfs, lookup::script(procfs, &file, path), &file, view.is_here(&process));
+            Ok(Script { operand, ..script })
+        }
+    }
 }
 
 fn is_own_image(process: &ProcessDir, executed: &[u8], executable: &Executable) -> bool {

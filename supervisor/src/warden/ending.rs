@@ -56,14 +56,16 @@ pub enum Progress {
 
 impl Ending {
     /// Begins with an image that waits at its exec stop.
-    pub fn begin(pid: i32, registers: Registers, line: &[u8]) -> Self {
+    ///
+    /// With `left` it has left execve since, and stands where its first instruction would come next.
+    pub fn begin(pid: i32, registers: Registers, left: bool, line: &[u8]) -> Self {
         let length = line.len() as u64;
         let address = (registers.sp() - RED_ZONE - length) & !15;
         let line_call = Forced::Write { address, length };
         let mut ending = Self { pid, registers, line: line_call, step: Step::Leaving, begun: Instant::now(), interrupted: false };
         let prepared = memory::write(pid, address, line)
             .and_then(|()| ptrace::write_code(pid, registers.ip(), &registers.entry_code()))
-            .and_then(|()| ptrace::to_syscall(pid));
+            .and_then(|()| if left { ending.force(line_call, Step::ToWrite) } else { ptrace::to_syscall(pid, 0) });
         ending.or_kill(prepared);
         ending
     }
@@ -92,7 +94,7 @@ impl Ending {
             (Step::ToExit, Change::Syscall) => self.enter(Forced::Exit { status: STATUS }, Step::Dying),
             // Signals, stops and our own interrupt end nothing and let nothing through.
             (Step::Dying, _) | (_, Change::Loaded) => Err(io::ErrorKind::Other.into()),
-            (_, Change::Interrupted | Change::GroupStop(_) | Change::Signal(_)) => ptrace::to_syscall(self.pid),
+            (_, Change::Interrupted | Change::GroupStop(_) | Change::Signal(_)) => ptrace::to_syscall(self.pid, 0),
         };
         self.or_kill(next);
         Progress::Going
@@ -119,7 +121,7 @@ impl Ending {
     fn force(&mut self, call: Forced, step: Step) -> io::Result<()> {
         self.step = step;
         self.registers.forcing(self.registers.ip(), call).write(self.pid)?;
-        ptrace::to_syscall(self.pid)
+        ptrace::to_syscall(self.pid, 0)
     }
 
     /// Lets the image into a call only if it is the one that was forced.
@@ -131,7 +133,7 @@ impl Ending {
             return Err(io::ErrorKind::InvalidData.into());
         }
         self.step = step;
-        ptrace::to_syscall(self.pid)
+        ptrace::to_syscall(self.pid, 0)
     }
 
     fn or_kill(&mut self, result: io::Result<()>) {

@@ -7,12 +7,12 @@ use super::arguments;
 use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
+use super::hold::{Held, Rest};
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
 use super::signals::{self, Signals};
-use super::snapshot::Snapshot;
 use super::trust::View;
 use super::wake::Wake;
 use super::{reaper, records};
@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Ended, Event, Message, Record, Verdict};
+use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -45,6 +45,13 @@ impl Subject {
             Self::Text(event) => event,
         }
     }
+
+    pub(super) fn event_mut(&mut self) -> &mut Event {
+        match self {
+            Self::Image(image) => &mut image.event,
+            Self::Text(event) => event,
+        }
+    }
 }
 
 /// Where a call stands.
@@ -56,14 +63,16 @@ pub(super) enum State {
     Queued,
     /// Attached, and let go into the kernel's exec.
     Loading,
+    /// Loaded; its files are being read off the gate's thread, until then at the longest.
+    Reading { pid: i32, until: Instant },
     /// The supervisor has been asked.
-    Judging(Subject),
-    /// A person has been asked. The handle is in the poller as long as it is open.
-    Held { subject: Subject, snapshot: Option<Snapshot>, verdict: Verdict, _ended: Option<OwnedFd> },
+    Judging(Subject, Rest),
+    /// A person has been asked.
+    Held(Box<Held>),
     /// A refused caller gets its line, until then at the longest.
     Refusing(Instant),
     /// A denied image is on its way out.
-    Ending(Ending),
+    Ending(Box<Ending>),
 }
 
 /// One call.
@@ -83,7 +92,11 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
+    Read(u64, Box<Image>, io::Result<()>),
+    Operand(u64, Script),
+    Compared(Answer, Option<Script>),
     Said(u64),
+    Told,
 }
 
 /// The gate of one run.
@@ -94,7 +107,7 @@ pub(super) struct Gate {
     pub(super) listener: OwnedFd,
     pub(super) procfs: Arc<Procfs>,
     pub(super) heads: Arc<Heads>,
-    pub(super) view: View,
+    pub(super) view: Arc<View>,
     pub(super) poller: Poller,
     pub(super) signals: Signals,
     pub(super) news: UnixStream,
@@ -168,9 +181,11 @@ impl Gate {
         self.link.flush();
         for message in self.link.receive() {
             match message {
+                Message::Look(call, path) => self.look_at_operand(call, path),
                 Message::Verdict(verdict) => self.judged(verdict),
                 Message::Answer(answer) => self.answered(answer),
                 Message::Stop => self.stop(),
+                Message::Forget => self.repeats = Repeats::default(),
                 // Anything else is not for a warden; the calls that are open stay open.
                 _ => {}
             }
@@ -182,7 +197,11 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
+                Errand::Read(call, image, read) => self.read(call, image, read),
+                Errand::Operand(call, script) => self.judge_with(call, script),
+                Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
                 Errand::Said(call) => self.refuse_now(call),
+                Errand::Told => {}
             }
         }
         if self.link.resume() {
@@ -198,8 +217,8 @@ impl Gate {
         open.sort_unstable();
         for number in open {
             let message = match self.calls.get(&number).map(|c| &c.state) {
-                Some(State::Judging(subject)) => Message::Judge(subject.event().clone()),
-                Some(State::Held { subject, verdict, .. }) => Message::Reopen(subject.event().clone(), verdict.clone()),
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event().clone()),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event().clone(), held.verdict.clone()),
                 _ => continue,
             };
             self.link.send(&message);
@@ -208,9 +227,9 @@ impl Gate {
 
     fn deadline(&self) -> Option<Instant> {
         let of = |call: &Call| match &call.state {
-            State::Looking(until) | State::Refusing(until) => Some(*until),
+            State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } => Some(*until),
             State::Ending(ending) => Some(ending.deadline()),
-            State::Held { .. } => Some(self.next_sweep),
+            State::Held(_) => Some(self.next_sweep),
             _ => None,
         };
         // Held calls are many and share one deadline; the others are few.
@@ -221,7 +240,7 @@ impl Gate {
         let mut late = Vec::new();
         for (&number, call) in &mut self.calls {
             match &mut call.state {
-                State::Looking(until) | State::Refusing(until) if *until <= now => late.push(number),
+                State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } if *until <= now => late.push(number),
                 State::Ending(ending) => ending.tick(now),
                 _ => {}
             }
@@ -244,8 +263,7 @@ impl Gate {
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
     fn end(mut self, status: i32) -> i32 {
-        let held: Vec<u64> = self.calls.iter().filter(|(_, c)| matches!(c.state, State::Held { .. })).map(|(&n, _)| n).collect();
-        for number in held {
+        for number in self.held() {
             self.withdraw(number, stayexec_protocol::Withdrawal::RunEnded);
         }
         let record = Record::Ended(Ended { time: process::now(), status });

@@ -5,10 +5,11 @@
 //! EPERM, what it cannot attach to.
 
 use super::gate::{Call, Errand, Gate, State, Subject};
+use super::hold::Rest;
 use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
-use crate::sys::{pidfd, ptrace};
+use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::{Message, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a file system may take to say whether a file is there.
-const LOOK: Duration = Duration::from_secs(10);
+pub(super) const LOOK: Duration = Duration::from_secs(10);
 /// How long a refused caller may take to be told.
 const TELL: Duration = Duration::from_millis(100);
 
@@ -32,7 +33,7 @@ impl Gate {
         let Some(request) = self.request_of(&notification) else { return };
         let number = self.next_call;
         self.next_call += 1;
-        let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.heads, r, true));
+        let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.view.devices, &self.heads, r, true));
         let state = State::Looking(Instant::now() + LOOK);
         self.calls.insert(number, Call { notification, request, group, text_allowed: false, digest: [0; 32], state });
         match looked {
@@ -47,6 +48,9 @@ impl Gate {
         if tid == 0 {
             return Err(io::ErrorKind::NotFound.into());
         }
+        if process::is_leader(tid) {
+            return Ok(tid);
+        }
         let known = pidfd::open_thread(tid).and_then(|fd| pidfd::identity(fd.as_fd())).map(|i| i.tgid);
         known.or_else(|_| {
             let text = self.procfs.process(tid)?.status_field("Tgid")?;
@@ -56,8 +60,8 @@ impl Gate {
 
     fn look_longer(&mut self, number: u64) {
         let Some(request) = self.calls.get(&number).and_then(|c| c.request.clone()) else { return };
-        let (procfs, heads) = (Arc::clone(&self.procfs), Arc::clone(&self.heads));
-        if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &heads, &request, false))).is_err() {
+        let (procfs, view, heads) = (Arc::clone(&self.procfs), Arc::clone(&self.view), Arc::clone(&self.heads));
+        if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &view.devices, &heads, &request, false))).is_err() {
             self.refuse(number, Reason::Unreadable, "too many files are being waited for");
         }
     }
@@ -90,7 +94,7 @@ impl Gate {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
                 let digest = repeat::digest(&self.key, &event);
                 self.link.send(&Message::Judge(event.clone()));
-                self.set(number, State::Judging(Subject::Text(Box::new(event))));
+                self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));
                 if let Some(call) = self.calls.get_mut(&number) {
                     call.digest = digest;
                 }
@@ -182,6 +186,11 @@ impl Gate {
         match self.calls.get(&number).map(|c| &c.state) {
             Some(State::Looking(_)) => self.refuse(number, Reason::Unreadable, "its file system does not answer"),
             Some(State::Refusing(_)) => self.refuse_now(number),
+            Some(State::Reading { pid, .. }) => {
+                let pid = *pid;
+                self.end_unread(number, pid, "its file system does not answer");
+                self.start_moving(number);
+            }
             _ => {}
         }
     }

@@ -4,11 +4,17 @@
 //! that failed is let go with its errno; one exception: where the kernel could not load a text that nobody has judged,
 //! its caller must not take ENOEXEC for leave to interpret it.
 
-use super::gate::{Gate, State, Subject};
+use super::capture::Image;
+use super::gate::{Errand, Gate, State, Subject};
+use super::hold::Rest;
+use super::intake::LOOK;
 use super::{capture, ending, repeat};
 use crate::sys::arch::Registers;
 use crate::sys::ptrace::{self, Change};
-use stayexec_protocol::{Message, Reason};
+use stayexec_protocol::{Message, Reason, Script};
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
 
 impl Gate {
     /// Looks at every process that may have changed.
@@ -44,8 +50,15 @@ impl Gate {
                     }
                 }
             },
+            State::Reading { pid, .. } => match ptrace::wait(*pid) {
+                Change::Ended(_) | Change::Gone => {
+                    self.calls.remove(&number);
+                    false
+                }
+                _ => true,
+            },
             // A judged image moves only to die.
-            State::Judging(Subject::Image(image)) => match ptrace::wait(image.event.process.pid as i32) {
+            State::Judging(Subject::Image(image), _) => match ptrace::wait(image.event.process.pid as i32) {
                 Change::None => true,
                 Change::Ended(_) | Change::Gone => {
                     self.calls.remove(&number);
@@ -53,6 +66,7 @@ impl Gate {
                 }
                 _ => true,
             },
+            State::Held(_) => self.held_moved(number),
             _ => false,
         }
     }
@@ -84,41 +98,93 @@ impl Gate {
         let tid = self.calls.get(&number).map_or(0, |c| c.notification.tid);
         let launch = self.is_launch(tid);
         self.launched |= launch;
-        let mut image = match capture::image(&self.procfs, &self.view, pid, number, launch) {
-            Ok(image) => image,
-            Err(e) => return self.end_unread(number, pid, &format!("it cannot be read: {e}")),
-        };
-        let digest = repeat::digest(&self.key, &image.event);
-        if let Some(call) = self.calls.get_mut(&number) {
-            call.digest = digest;
-        }
-        let likeness = repeat::likeness(&digest, &image.event);
-        let repeated = self.repeats.get(&likeness, number);
-        if repeated.is_none() {
-            image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
-            self.link.send(&Message::Judge(image.event.clone()));
-        }
-        self.set(number, State::Judging(Subject::Image(Box::new(image))));
-        if let Some(verdict) = repeated {
-            self.settle(number, &verdict, true);
+        match capture::image(&self.procfs, &self.view, pid, number, launch) {
+            Ok(image) => self.complete(number, Box::new(image)),
+            Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
         }
         self.calls.contains_key(&number)
     }
 
+    /// Reads the image's files, here where that is quick.
+    fn complete(&mut self, number: u64, mut image: Box<Image>) {
+        let pid = image.event.process.pid as i32;
+        match capture::complete(&self.procfs, &self.view, &mut image, true) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+            read => return self.read(number, image, read),
+        }
+        self.set(number, State::Reading { pid, until: Instant::now() + LOOK });
+        let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
+        let sent = self.errands.send(move || {
+            let read = capture::complete(&procfs, &view, &mut image, false);
+            Errand::Read(number, image, read)
+        });
+        if sent.is_err() {
+            self.end_unread(number, pid, "too many files are being waited for");
+        }
+    }
+
+    /// Goes on with an image whose files have been read: the judgement given before for the same start, or the judge.
+    pub(super) fn read(&mut self, number: u64, mut image: Box<Image>, read: io::Result<()>) {
+        if !matches!(self.calls.get(&number).map(|c| &c.state), Some(State::Loading | State::Reading { .. })) {
+            return;
+        }
+        if let Err(e) = read {
+            return self.end_unread(number, image.event.process.pid as i32, &format!("its files cannot be read: {e}"));
+        }
+        let digest = repeat::digest(&self.key, &image.event);
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.digest = digest;
+        }
+        let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
+        if repeated.is_none() {
+            image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
+            self.link.send(&Message::Judge(image.event.clone()));
+        }
+        self.set(number, State::Judging(Subject::Image(image), Rest::Loaded));
+        self.start_moving(number);
+        if let Some(verdict) = repeated {
+            self.settle(number, &verdict, true);
+        }
+    }
+
+    /// The judge has to know what an operand holds.
+    pub(super) fn look_at_operand(&mut self, number: u64, path: Vec<u8>) {
+        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let pid = image.event.process.pid as i32;
+        if let Ok(script) = capture::script_at(&self.procfs, &self.view, pid, &path, true, true) {
+            return self.judge_with(number, script);
+        }
+        let (procfs, view, named) = (Arc::clone(&self.procfs), Arc::clone(&self.view), path.clone());
+        let sent = self.errands.send(move || {
+            let script = capture::script_at(&procfs, &view, pid, &named, true, false);
+            Errand::Operand(number, script.unwrap_or_else(|_| Script::unreadable(named, true)))
+        });
+        if sent.is_err() {
+            self.judge_with(number, Script::unreadable(path, true));
+        }
+    }
+
+    /// Asks the judge again, with the operand that it wanted to see.
+    pub(super) fn judge_with(&mut self, number: u64, script: Script) {
+        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get_mut(&number).map(|c| &mut c.state) else { return };
+        image.event.script.get_or_insert(script);
+        self.link.send(&Message::Judge(image.event.clone()));
+    }
+
     /// Ends an image that could not be read.
-    fn end_unread(&mut self, number: u64, pid: i32, note: &str) -> bool {
+    pub(super) fn end_unread(&mut self, number: u64, pid: i32, note: &str) {
         self.record_refusal(number, Reason::Unreadable, note);
         let ending = match Registers::read(pid) {
-            Ok(registers) => ending::Ending::begin(pid, registers, format!("stayexec: denied: {note}\n").as_bytes()),
+            Ok(registers) => ending::Ending::begin(pid, registers, false, format!("stayexec: denied: {note}\n").as_bytes()),
             // Not even its registers: it is dying already.
             Err(_) => {
                 let _ = crate::sys::process::kill(pid, libc::SIGKILL);
                 self.calls.remove(&number);
-                return false;
+                return;
             }
         };
-        self.set(number, State::Ending(ending));
-        true
+        self.set(number, State::Ending(Box::new(ending)));
+        self.start_moving(number);
     }
 }
 

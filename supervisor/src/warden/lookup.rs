@@ -3,6 +3,7 @@
 //! Invariant: only a certain absence is called absent, and no FIFO, device or directory is ever opened. Refuses to be the
 //! last word: what the kernel loads in the end is looked at again.
 
+use super::devices::Devices;
 use crate::sys::path::{self, Lookup};
 use crate::sys::procfs::{ProcessDir, Procfs};
 use std::collections::HashSet;
@@ -19,6 +20,9 @@ use stayexec_protocol::{FileId, Script};
 pub const TEXT_LIMIT: u64 = 1 << 20;
 /// The kernel looks at this many bytes to tell what a file is (BINPRM_BUF_SIZE).
 const HEAD: usize = 256;
+
+/// Folders whose files are there whenever the machine works: looking at one does not wait for a mount of somebody's own.
+const SYSTEM: [&[u8]; 4] = [b"/usr/", b"/bin/", b"/sbin/", b"/lib/"];
 
 /// What a call asks to be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +73,15 @@ impl Heads {
 }
 
 /// Looks for the file of a call. With `cached`, `None` says that a file system would have to be waited for.
-pub fn find(procfs: &Procfs, heads: &Heads, request: &Request, cached: bool) -> Option<Found> {
+pub fn find(procfs: &Procfs, devices: &Devices, heads: &Heads, request: &Request, cached: bool) -> Option<Found> {
+    // A known program at this path in our own view: most callers have no other. If this one has, it makes no difference:
+    // what is loaded is looked at, and the kernel says what is absent.
+    let is_system = |prefix: &&[u8]| request.path.starts_with(prefix);
+    if SYSTEM.iter().any(is_system) && path::status_here(&request.path).is_ok_and(|s| heads.knows(&s.id)) {
+        return Some(Found::Loadable);
+    }
     match locate(procfs, request, cached) {
-        Ok(fd) => Some(examine(procfs, heads, &fd, &request.path)),
+        Ok(fd) => examine(procfs, devices, heads, &fd, &request.path, cached),
         Err(e) => match e.raw_os_error() {
             Some(libc::EAGAIN) if cached => None,
             Some(errno @ (libc::ENOENT | libc::ENOTDIR)) => Some(Found::Absent(errno)),
@@ -137,23 +147,27 @@ fn own_magic_link(path: &[u8]) -> Option<String> {
 }
 
 /// Tells from its head what the kernel would do with a file.
-fn examine(procfs: &Procfs, heads: &Heads, reference: &OwnedFd, path: &[u8]) -> Found {
-    let Ok(status) = path::status(reference) else { return Found::Unsure };
-    if !status.is(libc::S_IFREG) {
-        return Found::Loadable;
+fn examine(procfs: &Procfs, devices: &Devices, heads: &Heads, reference: &OwnedFd, path: &[u8], cached: bool) -> Option<Found> {
+    let Ok(status) = path::status(reference) else { return Some(Found::Unsure) };
+    if !status.is(libc::S_IFREG) || heads.knows(&status.id) {
+        return Some(Found::Loadable);
     }
-    if heads.knows(&status.id) {
-        return Found::Loadable;
+    let dev = status.id.dev;
+    if cached && !devices.is_quick(dev) {
+        return None;
+    }
+    if !devices.is_known(dev) && devices.learn(reference, dev).is_err() {
+        return Some(Found::Unsure);
     }
     // Not readable: not a script that anybody could interpret either.
-    let Ok(file) = reopen(procfs, reference) else { return Found::Loadable };
+    let Ok(file) = reopen(procfs, reference) else { return Some(Found::Loadable) };
     let mut head = [0; HEAD];
-    let Ok(n) = file.read_at(&mut head, 0) else { return Found::Unsure };
+    let Ok(n) = file.read_at(&mut head, 0) else { return Some(Found::Unsure) };
     if head[..n].starts_with(b"#!") || is_elf(&head[..n]) {
         heads.keep(status.id);
-        return Found::Loadable;
+        return Some(Found::Loadable);
     }
-    Found::Text(script(procfs, reference, path))
+    Some(Found::Text(script(procfs, reference, path)))
 }
 
 /// Whether the kernel and every shell agree that this is a program. A head that only begins like one is none: bash
@@ -174,25 +188,28 @@ pub fn reopen(procfs: &Procfs, reference: &OwnedFd) -> io::Result<File> {
 
 /// The script behind a reference. What cannot be read has no text and a digest of zeroes, which nothing matches.
 pub fn script(procfs: &Procfs, reference: &OwnedFd, path: &[u8]) -> Script {
-    let id = path::status(reference).map(|s| s.id);
-    let unreadable = |id| Script { path: path.to_vec(), id, digest: [0; 32], text: None };
-    let Ok(id) = id else { return unreadable(FileId { dev: 0, ino: 0, size: 0, ctime: 0 }) };
-    let Ok(mut file) = reopen(procfs, reference) else { return unreadable(id) };
+    let unreadable = Script::unreadable(path.to_vec(), false);
+    let Ok(status) = path::status(reference) else { return unreadable };
+    let unreadable = Script { id: status.id.clone(), ..unreadable };
+    if !status.is(libc::S_IFREG) {
+        return unreadable;
+    }
+    let Ok(mut file) = reopen(procfs, reference) else { return unreadable };
     let mut hasher = Sha256::new();
     let mut text = Vec::new();
-    if id.size <= TEXT_LIMIT {
+    if status.id.size <= TEXT_LIMIT {
         if Read::by_ref(&mut file).take(TEXT_LIMIT + 1).read_to_end(&mut text).is_err() {
-            return unreadable(id);
+            return unreadable;
         }
         hasher.update(&text);
         if text.len() as u64 <= TEXT_LIMIT {
-            return Script { path: path.to_vec(), id, digest: hasher.finalize().into(), text: Some(text) };
+            return Script { digest: hasher.finalize().into(), text: Some(text), ..unreadable };
         }
     }
     if io::copy(&mut file, &mut hasher).is_err() {
-        return unreadable(id);
+        return unreadable;
     }
-    Script { path: path.to_vec(), id, digest: hasher.finalize().into(), text: None }
+    Script { digest: hasher.finalize().into(), ..unreadable }
 }
 
 #[cfg(test)]
@@ -211,7 +228,7 @@ mod tests {
         std::fs::write(name("text"), "echo hi\n")?;
         std::fs::write(name("fake"), "\x7fELF\x02\x01\x01\nrm x\n".to_owned() + &" ".repeat(100))?;
         std::fs::write(name("script"), "#!/bin/sh\n")?;
-        let look = |n: &str| find(&procfs, &Heads::default(), &request(n), false);
+        let look = |n: &str| find(&procfs, &Devices::default(), &Heads::default(), &request(n), false);
         assert!(matches!(look(&name("none")), Some(Found::Absent(libc::ENOENT))));
         assert!(matches!(look(&name("text/x")), Some(Found::Absent(libc::ENOTDIR))));
         assert!(matches!(look(&name("script")), Some(Found::Loadable)));
@@ -227,8 +244,11 @@ mod tests {
     #[test]
     fn a_relative_path_starts_at_the_working_directory() -> io::Result<()> {
         let procfs = Procfs::open()?;
-        assert!(matches!(find(&procfs, &Heads::default(), &request("Cargo.toml"), false), Some(Found::Text(_))));
-        assert!(matches!(find(&procfs, &Heads::default(), &request("../supervisor/none"), false), Some(Found::Absent(libc::ENOENT))));
+        assert!(matches!(find(&procfs, &Devices::default(), &Heads::default(), &request("Cargo.toml"), false), Some(Found::Text(_))));
+        assert!(matches!(
+            find(&procfs, &Devices::default(), &Heads::default(), &request("../supervisor/none"), false),
+            Some(Found::Absent(libc::ENOENT))
+        ));
         Ok(())
     }
 }

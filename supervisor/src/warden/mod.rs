@@ -9,9 +9,11 @@
 mod arguments;
 mod capture;
 mod courtesy;
+mod devices;
 mod ending;
 mod errand;
 mod gate;
+mod hold;
 mod intake;
 mod launch;
 mod link;
@@ -81,7 +83,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         listener: launched.listener,
         procfs,
         heads: Arc::default(),
-        view,
+        view: Arc::new(view),
         poller: poller::Poller::new().map_err(step("make a poller"))?,
         signals: signals::Signals::open().map_err(step("read signals"))?,
         news: launched.news,

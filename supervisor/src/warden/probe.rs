@@ -99,5 +99,7 @@ fn load(listener: BorrowedFd<'_>, id: u64, pid: i32) -> io::Result<()> {
 fn read(pid: i32) -> io::Result<Event> {
     let procfs = Procfs::open()?;
     let view = View::take(&procfs.process(pid)?, process::file_clock())?;
-    capture::image(&procfs, &view, pid, 0, true).map(|image| image.event)
+    let mut image = capture::image(&procfs, &view, pid, 0, true)?;
+    capture::complete(&procfs, &view, &mut image, false)?;
+    Ok(image.event)
 }

@@ -11,7 +11,7 @@ use std::io;
 /// Most that is read, in bytes: the kernel caps argv and environment at 6 MiB together (execve(2)).
 const LIMIT: usize = 8 << 20;
 /// First read, in bytes; most stacks fit.
-const FIRST: usize = 8 << 10;
+const FIRST: usize = 16 << 10;
 
 const AT_UID: u64 = 11;
 const AT_EUID: u64 = 12;
@@ -33,12 +33,10 @@ pub struct Initial {
 }
 
 /// The bytes from the stack pointer upwards.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bytes {
+struct Bytes {
     /// Address of the first byte.
-    pub base: u64,
-    /// The bytes.
-    pub bytes: Vec<u8>,
+    base: u64,
+    bytes: Vec<u8>,
 }
 
 enum Problem {
@@ -52,7 +50,7 @@ enum Problem {
 ///
 /// # Errors
 /// EFAULT and InvalidData where it is not what the kernel builds; EPERM, ESRCH.
-pub fn read(pid: i32, sp: u64, width: Width) -> io::Result<(Initial, Bytes)> {
+pub fn read(pid: i32, sp: u64, width: Width) -> io::Result<Initial> {
     let mut size = FIRST;
     loop {
         let mut bytes = vec![0; size];
@@ -60,7 +58,7 @@ pub fn read(pid: i32, sp: u64, width: Width) -> io::Result<(Initial, Bytes)> {
         bytes.truncate(n);
         let stack = Bytes { base: sp, bytes };
         match parse(&stack, width) {
-            Ok(initial) => return Ok((initial, stack)),
+            Ok(initial) => return Ok(initial),
             Err(Problem::Beyond) if n == size && size < LIMIT => size *= 4,
             Err(_) => return Err(io::ErrorKind::InvalidData.into()),
         }

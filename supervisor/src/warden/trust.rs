@@ -3,13 +3,14 @@
 //! Invariant: each fact is looked up in the warden's own mount namespace and root, by the path that the kernel gives for
 //! the image; where a look fails the fact is false. Refuses to add the facts up.
 
+use super::devices::Devices;
 use crate::sys::path::{self, Status};
-use crate::sys::procfs::ProcessDir;
-use stayexec_protocol::{Executable, FileId};
-use std::cell::RefCell;
+use crate::sys::procfs::{ProcessDir, Procfs};
+use stayexec_protocol::{Executable, FileId, Script};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
 
 /// The warden's own view of the files, as it was when the run began.
 #[derive(Debug)]
@@ -20,7 +21,19 @@ pub struct View {
     /// Start of the run by the clock of file systems, nanoseconds since the epoch.
     started: i64,
     /// Places that were looked at before.
-    seen: RefCell<HashMap<(Vec<u8>, FileId), Place>>,
+    seen: Mutex<HashMap<(Vec<u8>, FileId), Place>>,
+    /// Which file systems may be looked at.
+    pub devices: Devices,
+    /// ELF interpreters by executable; `None` for a static one.
+    linkers: Mutex<HashMap<FileId, Option<Linker>>>,
+}
+
+/// An ELF interpreter.
+#[derive(Debug, Clone)]
+struct Linker {
+    path: Vec<u8>,
+    /// Device and inode.
+    file: (u64, u64),
 }
 
 /// What the warden's own view says of a path at which a file was loaded. It holds for the whole run: the file is the same
@@ -45,7 +58,14 @@ impl View {
     pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
         let root: OwnedFd = std::fs::File::open("/")?.into();
         let launched_root = place_of(&launched.follow_status("root")?);
-        Ok(Self { root, launched_root, started, seen: RefCell::default() })
+        let devices = Devices::default();
+        // The system's own folders are there, or nothing works; all others are asked when they are met.
+        for folder in ["/", "/usr", "/tmp"] {
+            if let Ok(folder) = std::fs::File::open(folder).map(OwnedFd::from) {
+                devices.learn(&folder, path::status(&folder)?.id.dev)?;
+            }
+        }
+        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices, linkers: Mutex::default() })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
@@ -55,25 +75,49 @@ impl View {
     pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<Executable> {
         let status = process.follow_status("exe")?;
         let path = process.link_text("exe")?;
-        let linker_trusted = match process.region(ip)? {
-            None => return Err(io::ErrorKind::InvalidData.into()),
-            Some(region) if (region.dev, region.ino) == (status.id.dev, status.id.ino) => true,
-            Some(region) => here && self.is_untouched(&region.path, (region.dev, region.ino)) && self.no_preload(process),
+        let linker_trusted = match self.linker(process, ip, &status.id)? {
+            None => true,
+            Some(linker) => here && self.is_untouched(&linker) && self.no_preload(process),
         };
-        let place = self.place(&path, &status.id);
         Ok(Executable {
             root_owned: belongs_to_root(&status),
-            chain_root_owned: place.chain_root_owned,
+            chain_root_owned: false,
             unchanged: status.id.ctime < self.started,
-            same_view: here && place.same_file,
+            same_view: false,
             linker_trusted,
             path,
             id: status.id,
         })
     }
 
+    /// The executable with what its place is worth. Looks at its file system only if that is quick.
+    pub fn placed(&self, executable: &mut Executable, here: bool) {
+        let place = self.place(&executable.path, &executable.id);
+        executable.chain_root_owned = place.chain_root_owned;
+        executable.same_view = here && place.same_file;
+    }
+
+    /// The script with what its name is worth; `reference` is what it was read from.
+    pub fn vouched(&self, procfs: &Procfs, script: Script, reference: &OwnedFd, here: bool) -> Script {
+        let named = procfs.process(std::process::id() as i32).and_then(|own| own.link_text(&format!("fd/{}", reference.as_raw_fd())));
+        let (Ok(resolved), Ok(status)) = (named, path::status(reference)) else { return script };
+        let place = self.place(&resolved, &script.id);
+        Script {
+            root_owned: belongs_to_root(&status),
+            chain_root_owned: place.chain_root_owned,
+            unchanged: script.id.ctime < self.started,
+            same_view: here && place.same_file,
+            resolved,
+            ..script
+        }
+    }
+
     fn place(&self, path: &[u8], id: &FileId) -> Place {
-        let mut seen = self.seen.borrow_mut();
+        if !self.devices.is_quick(id.dev) {
+            // Looking could wait for whoever serves it; nothing there is trusted by its name.
+            return Place { same_file: false, chain_root_owned: false };
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= BOUND {
             seen.clear();
         }
@@ -92,10 +136,31 @@ impl View {
         path::status_at(self.root.as_fd(), path, true).ok()
     }
 
-    fn is_untouched(&self, path: &[u8], id: (u64, u64)) -> bool {
-        let Some(status) = self.look(path) else { return false };
-        let same = (status.id.dev, status.id.ino) == id;
-        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(path, &status.id).chain_root_owned
+    /// The file of the image's first instruction, where that is not the executable's own: its ELF interpreter. Which one an
+    /// executable names is part of its content, so it is asked of the kernel once; whether that file is still what it was
+    /// is looked at each time.
+    fn linker(&self, process: &ProcessDir, ip: u64, id: &FileId) -> io::Result<Option<Linker>> {
+        let mut linkers = self.linkers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(linker) = linkers.get(id) {
+            return Ok(linker.clone());
+        }
+        let Some(region) = process.region(ip)? else { return Err(io::ErrorKind::InvalidData.into()) };
+        let own = (region.dev, region.ino) == (id.dev, id.ino);
+        let linker = (!own).then_some(Linker { path: region.path, file: (region.dev, region.ino) });
+        if linkers.len() >= BOUND {
+            linkers.clear();
+        }
+        // One that the run did not find in place is not remembered: only an untouched file can be known by its path.
+        if linker.as_ref().is_none_or(|l| self.is_untouched(l)) {
+            linkers.insert(id.clone(), linker.clone());
+        }
+        Ok(linker)
+    }
+
+    fn is_untouched(&self, linker: &Linker) -> bool {
+        let Some(status) = self.look(&linker.path) else { return false };
+        let same = (status.id.dev, status.id.ino) == linker.file;
+        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(&linker.path, &status.id).chain_root_owned
     }
 
     fn chain_belongs_to_root(&self, path: &[u8]) -> bool {
@@ -141,7 +206,9 @@ mod tests {
     fn nothing_is_unchanged_since_the_beginning_of_time() -> io::Result<()> {
         let own = Procfs::open()?.process(std::process::id() as i32)?;
         let ip = PRELOAD.as_ptr() as u64;
-        let before = View::take(&own, 0)?.executable(&own, ip, true)?;
+        let view = View::take(&own, 0)?;
+        let mut before = view.executable(&own, ip, true)?;
+        view.placed(&mut before, true);
         assert!(before.same_view && before.linker_trusted && !before.unchanged);
         assert!(View::take(&own, i64::MAX)?.executable(&own, ip, true)?.unchanged);
         Ok(())

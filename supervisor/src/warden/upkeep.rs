@@ -1,19 +1,22 @@
-//! Looking after held images: the signals that reach them, and their end.
+//! Looking after held calls: the signals that reach them, and their end.
 //!
-//! Invariant: a signal ends or stops a held image as it would have ended or stopped the program, and runs none of its
-//! instructions. Refuses to act on what the image ignores or blocks (`nohup`).
+//! Invariant: a signal ends or stops a held image as it would have ended or stopped the program. Refuses to act on what
+//! the image ignores or blocks (`nohup`).
 
 use super::ending::Ending;
-use super::gate::{Gate, State, Subject};
-use crate::sys::{notify, ptrace};
-use stayexec_protocol::Withdrawal;
+use super::gate::{Errand, Gate, State, Subject};
+use crate::sys::notify;
+use crate::sys::procfs::Procfs;
+use crate::sys::ptrace::{self, Change};
+use stayexec_protocol::{Verdict, Withdrawal};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 impl Gate {
     /// The process of a held call has ended.
     pub(super) fn held_ended(&mut self, number: u64) {
-        let Some(State::Held { subject, .. }) = self.calls.get(&number).map(|c| &c.state) else { return };
-        if let Subject::Image(image) = subject {
+        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        if let Subject::Image(image) = &held.subject {
             // Its parent waits until the tracer has reaped it.
             let _ = ptrace::wait(image.event.process.pid as i32);
         }
@@ -23,21 +26,30 @@ impl Gate {
 
     /// Looks at every held call.
     pub(super) fn sweep(&mut self) {
-        let held: Vec<u64> = self.calls.iter().filter(|(_, c)| matches!(c.state, State::Held { .. })).map(|(&n, _)| n).collect();
-        for number in held {
-            let Some(call) = self.calls.get(&number) else { continue };
-            let State::Held { subject, .. } = &call.state else { continue };
-            match subject {
+        for number in self.held() {
+            let Some(call) = self.calls.get_mut(&number) else { continue };
+            let State::Held(held) = &mut call.state else { continue };
+            if !held.told && held.since.elapsed() >= PATIENCE {
+                held.told = true;
+                let (pid, line) = (call.group, waiting_line(&held.verdict));
+                // The line is a courtesy: where it cannot be written, the question is open all the same.
+                let _ = self.errands.send(move || {
+                    super::courtesy::write_line(pid, line.as_bytes());
+                    Errand::Told
+                });
+            }
+            match &held.subject {
                 Subject::Text(_) => {
                     if !notify::is_waiting(self.listener.as_fd(), call.notification.id) {
                         self.held_ended(number);
                     }
                 }
                 Subject::Image(image) => {
-                    let (pid, registers) = (image.event.process.pid as i32, image.registers);
-                    if self.is_dying(pid) {
-                        self.withdraw(number, Withdrawal::Died);
-                        self.set(number, State::Ending(Ending::kill(pid, registers)));
+                    let pid = image.event.process.pid as i32;
+                    if held.rest.is_at_rest() && is_signalled(&self.procfs, pid) {
+                        if let Ok(rest) = held.rest.deliver(pid) {
+                            held.rest = rest;
+                        }
                         self.start_moving(number);
                     }
                 }
@@ -45,22 +57,64 @@ impl Gate {
         }
     }
 
-    /// Whether a signal waits for a held image that will end it.
-    fn is_dying(&self, pid: i32) -> bool {
-        let Ok(pending) = ptrace::pending_signals(pid) else { return false };
-        if pending.is_empty() {
-            return false;
+    /// Whether a held image is still between two stops.
+    pub(super) fn held_moved(&mut self, number: u64) -> bool {
+        let Some(State::Held(held)) = self.calls.get_mut(&number).map(|c| &mut c.state) else { return false };
+        let Subject::Image(image) = &mut held.subject else { return false };
+        let pid = image.event.process.pid as i32;
+        loop {
+            match ptrace::wait(pid) {
+                Change::None => break,
+                Change::Ended(_) | Change::Gone => {
+                    self.withdraw(number, Withdrawal::Died);
+                    self.calls.remove(&number);
+                    return false;
+                }
+                change => match held.rest.after(change, pid, &mut image.registers) {
+                    Ok(rest) => held.rest = rest,
+                    Err(_) => {
+                        let ending = Ending::kill(pid, image.registers);
+                        self.withdraw(number, Withdrawal::Changed);
+                        self.set(number, State::Ending(Box::new(ending)));
+                        return true;
+                    }
+                },
+            }
         }
-        let Ok(process) = self.procfs.process(pid) else { return false };
-        let mask = |label| process.status_field(label).ok().and_then(|hex| u64::from_str_radix(&hex, 16).ok());
-        let (Some(ignored), Some(blocked)) = (mask("SigIgn"), mask("SigBlk")) else { return false };
-        pending.into_iter().any(|signal| ends_process(signal) && (ignored | blocked) >> (signal - 1) & 1 == 0)
+        if held.rest.is_at_rest()
+            && let Some(answer) = held.answer.take()
+        {
+            self.carry_out(number, answer);
+            return matches!(self.calls.get(&number).map(|c| &c.state), Some(State::Ending(_)));
+        }
+        // One that is stopped as a job stays among the moving: SIGCONT is a change.
+        !held.rest.is_at_rest()
     }
 }
 
-/// Whether the default action of a signal ends a process (signal(7)).
-fn ends_process(signal: i32) -> bool {
-    const OTHERS: [i32; 8] =
-        [libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH, libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
-    (1..=64).contains(&signal) && !OTHERS.contains(&signal)
+/// How long a question may be open before the agent's streams say so.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `stayexec: waiting for an answer (1a2b3c4d): rm -rf build`.
+fn waiting_line(verdict: &Verdict) -> String {
+    let id = verdict.question.map(|id| uuid::Uuid::from_bytes(id).simple().to_string()).unwrap_or_default();
+    let short = &id[id.len().saturating_sub(8)..];
+    format!("stayexec: waiting for an answer ({short}): {}\n", super::escaped(&verdict.shown))
+}
+
+/// Whether a signal waits for a held image that will end or stop it.
+fn is_signalled(procfs: &Procfs, pid: i32) -> bool {
+    let Ok(pending) = ptrace::pending_signals(pid) else { return false };
+    if pending.is_empty() {
+        return false;
+    }
+    let Ok(process) = procfs.process(pid) else { return false };
+    let mask = |label| process.status_field(label).ok().and_then(|hex| u64::from_str_radix(&hex, 16).ok());
+    let (Some(ignored), Some(blocked)) = (mask("SigIgn"), mask("SigBlk")) else { return false };
+    pending.into_iter().any(|signal| has_effect(signal) && (ignored | blocked) >> (signal - 1) & 1 == 0)
+}
+
+/// Whether the default action of a signal ends or stops a process (signal(7)). A fresh image has no other action.
+fn has_effect(signal: i32) -> bool {
+    (1..=64).contains(&signal) && ![libc::SIGCHLD, libc::SIGCONT, libc::SIGURG, libc::SIGWINCH].contains(&signal)
 }

@@ -156,7 +156,7 @@ impl Scan<'_> {
                     }
                 }
                 b'[' if self.byte(1) == b':' => {
-                    while self.at < self.bytes.len() && !(self.byte(0) == b':' && self.byte(1) == b']' ) {
+                    while self.at < self.bytes.len() && !(self.byte(0) == b':' && self.byte(1) == b']') {
                         self.at += 1;
                     }
                     self.at += 1;

@@ -218,7 +218,24 @@ mod tests {
 
     #[test]
     fn writes() {
-        for program in ["w out", "1e", "1e date", "s/a/b/e", "s/a/b/w out", "s/a/b/gw out", "/x/w y", "p;w f", "{w f\n}", "s/a/b/ e", "1!e", "\u{e000}", "s\u{e000}", "s/a", "/x", "p\u{e000}"] {
+        for program in [
+            "w out",
+            "1e",
+            "1e date",
+            "s/a/b/e",
+            "s/a/b/w out",
+            "s/a/b/gw out",
+            "/x/w y",
+            "p;w f",
+            "{w f\n}",
+            "s/a/b/ e",
+            "1!e",
+            "\u{e000}",
+            "s\u{e000}",
+            "s/a",
+            "/x",
+            "p\u{e000}",
+        ] {
             assert_eq!(classify(program), Write, "{program}");
         }
     }

@@ -8,7 +8,12 @@ use crate::CommandClass::{Destructive, Read, Write};
 /// The class of a text of statements.
 pub(in crate::classify) fn classify(text: &str) -> CommandClass {
     let plain = without_strings(text);
-    plain.split(';').flat_map(|statement| statement.split('\n').fold(Vec::new(), join_lines)).map(|statement| one(&statement)).max().unwrap_or(Read)
+    plain
+        .split(';')
+        .flat_map(|statement| statement.split('\n').fold(Vec::new(), join_lines))
+        .map(|statement| one(&statement))
+        .max()
+        .unwrap_or(Read)
 }
 
 /// Lines of one statement belong together; dot and backslash commands end with their line.
@@ -57,32 +62,81 @@ fn without_strings(text: &str) -> String {
 fn one(statement: &str) -> CommandClass {
     let text = statement.trim();
     let lower = text.to_ascii_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '\\')).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        lower.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '\\')).filter(|word| !word.is_empty()).collect();
     let Some(&first) = words.first() else { return Read };
     let has = |word: &str| words.contains(&word);
     if lower.contains("/*") || lower.contains('\\') && !first.starts_with('\\') {
         return if has("drop") || has("truncate") { Destructive } else { Write };
     }
     if first.starts_with('.') {
-        let known = [".tables", ".schema", ".databases", ".indexes", ".indices", ".mode", ".headers", ".header", ".help", ".width", ".quit", ".exit", ".dump", ".fullschema", ".show", ".stats", ".timer", ".separator", ".nullvalue"];
+        let known = [
+            ".tables",
+            ".schema",
+            ".databases",
+            ".indexes",
+            ".indices",
+            ".mode",
+            ".headers",
+            ".header",
+            ".help",
+            ".width",
+            ".quit",
+            ".exit",
+            ".dump",
+            ".fullschema",
+            ".show",
+            ".stats",
+            ".timer",
+            ".separator",
+            ".nullvalue",
+        ];
         return if known.contains(&first) { Read } else { Write };
     }
     if let Some(command) = first.strip_prefix('\\') {
-        let observes = (command.starts_with('d') && !command.starts_with("do")) || matches!(command, "l" | "l+" | "conninfo" | "x" | "z" | "timing" | "pset" | "q" | "encoding" | "sf" | "sv");
+        let observes = (command.starts_with('d') && !command.starts_with("do"))
+            || matches!(command, "l" | "l+" | "conninfo" | "x" | "z" | "timing" | "pset" | "q" | "encoding" | "sf" | "sv");
         return if observes && !lower.contains('`') && !lower.contains('|') { Read } else { Write };
     }
     match first {
         "drop" | "truncate" => Destructive,
         "delete" if !has("where") => Destructive,
         "alter" if has("drop") => Destructive,
-        "select" | "with" | "values" | "table" | "show" | "describe" | "desc" | "explain" | "use" | "help" | "pragma" | "begin" | "commit" | "rollback" | "end" | "set" => {
-            let changes = ["insert", "update", "delete", "drop", "truncate", "create", "alter", "merge", "replace", "grant", "revoke", "attach", "vacuum", "copy"];
-            let reaches = ["outfile", "dumpfile", "into", "load_file", "load_extension", "writefile", "readfile", "edit", "pg_read_file", "pg_write_file", "lo_export", "lo_import", "dblink", "pg_terminate_backend", "setval", "nextval", "sys_exec", "sys_eval", "xp_cmdshell", "pg_sleep"];
+        "select" | "with" | "values" | "table" | "show" | "describe" | "desc" | "explain" | "use" | "help" | "pragma" | "begin"
+        | "commit" | "rollback" | "end" | "set" => {
+            let changes = [
+                "insert", "update", "delete", "drop", "truncate", "create", "alter", "merge", "replace", "grant", "revoke", "attach",
+                "vacuum", "copy",
+            ];
+            let reaches = [
+                "outfile",
+                "dumpfile",
+                "into",
+                "load_file",
+                "load_extension",
+                "writefile",
+                "readfile",
+                "edit",
+                "pg_read_file",
+                "pg_write_file",
+                "lo_export",
+                "lo_import",
+                "dblink",
+                "pg_terminate_backend",
+                "setval",
+                "nextval",
+                "sys_exec",
+                "sys_eval",
+                "xp_cmdshell",
+                "pg_sleep",
+            ];
             if has("drop") && first != "show" || has("truncate") && first == "with" {
                 Destructive
-            } else if changes.iter().any(|word| has(word) && !(first == "show" || (*word == "replace" && lower.contains("replace(")))) || reaches.iter().any(|word| has(word)) {
-                Write
-            } else if (first == "pragma" && lower.contains('=')) || (first == "set" && (has("global") || has("persist"))) {
+            } else if changes.iter().any(|word| has(word) && !(first == "show" || (*word == "replace" && lower.contains("replace("))))
+                || reaches.iter().any(|word| has(word))
+                || (first == "pragma" && lower.contains('='))
+                || (first == "set" && (has("global") || has("persist")))
+            {
                 Write
             } else {
                 Read

@@ -37,7 +37,10 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             judge.collect_path(call.name, &taken.value.text);
         }
     }
-    out.raise_at(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "text of an interpreter that is not looked into"), call.entry.at);
+    out.raise_at(
+        Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "text of an interpreter that is not looked into"),
+        call.entry.at,
+    );
     true
 }
 

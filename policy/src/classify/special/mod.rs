@@ -3,6 +3,7 @@
 //! A handler returns true when it has judged everything; false lets the table go on after it.
 
 mod interpreter;
+mod more;
 mod shells;
 mod tables;
 mod texts;
@@ -31,7 +32,8 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "declare" => shells::declare(judge, &call, scope, out),
         "subscript" => shells::subscripts(&call, out),
         "unset" => shells::unset(&call, scope, out),
-        "cd" => shells::cd(&call, out),
+        "setter" => shells::setter(judge, &call, out),
+        "less" => more::less(&call, out),
         "env" => wrappers::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
         "parallel" => wrappers::parallel(judge, &call, scope, out),
@@ -45,6 +47,15 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "git-config" => tables::git_config(&call, out),
         "checkout" => tables::checkout(&call, out),
         "push" => tables::push(&call, out),
+        "command" => more::command(&call, out),
+        "git-list" => more::listing(judge, &call, scope, out),
+        "restore" => more::restore(&call, out),
+        "clean" => more::clean(&call, out),
+        "reflog" => more::reflog(&call, out),
+        "query" => more::query(judge, &call, scope, out),
+        "ip" => more::ip(judge, &call, scope, out),
+        "sysctl" => more::sysctl(&call, out),
+        "cloud" => more::cloud(&call, out),
         "tar" => tables::tar(judge, &call, scope, out),
         "dd" => tables::dd(judge, &call, out),
         "rsync" => tables::remote_copy(judge, &call, scope, out),

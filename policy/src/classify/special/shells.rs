@@ -4,7 +4,7 @@ use super::super::args::Arg;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::program::{deeper, split_assignment};
 use super::super::vet::{Finding, vet};
-use super::super::walk::{opaque, subscript_text};
+use super::super::walk::subscript_text;
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
 
@@ -18,7 +18,8 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
     }
-    if !matches!(call.name, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "rbash" | "ksh93" | "lksh" | "oksh" | "posh" | "yash") {
+    if !matches!(call.name, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "rbash" | "ksh93" | "lksh" | "oksh" | "posh" | "yash")
+    {
         raise(out, ReasonCode::Opaque, "a shell with another language");
     }
     let first = vetted.operands.first().map(|&at| &call.args[at]);
@@ -29,7 +30,11 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         };
         let mut inner = Scope { feed: Feed::default(), ..deeper(scope) };
         inner.feed.clone_from(&scope.feed);
-        let child = if text.is_open() { judge.text_arg(text, &inner) } else { judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed) };
+        let child = if text.is_open() {
+            judge.text_arg(text, &inner)
+        } else {
+            judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed)
+        };
         if child.class >= CommandClass::Network && text.is_open() {
             out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
         }
@@ -79,7 +84,9 @@ pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
         out.add(child, judge.explain);
     }
-    raise(out, ReasonCode::InterpreterText, "a script that was not read");
+    if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.knowledge.is_agent_source(path))) {
+        raise(out, ReasonCode::InterpreterText, "a script that was not read");
+    }
     true
 }
 
@@ -107,6 +114,9 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
     for arg in call.args {
         if let Some(found) = subscript_text(&arg.text) {
             out.raise(found);
+        }
+        if arg.text.starts_with('-') && arg.text.contains('n') && matches!(call.name, "declare" | "typeset" | "local") {
+            raise(out, ReasonCode::Opaque, "a name that stands for another variable");
         }
         match split_assignment(arg) {
             Some((name, value)) => {
@@ -137,12 +147,25 @@ pub(super) fn unset(call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool 
     true
 }
 
-/// Changing the directory observes; `cd` has no option that does more.
-pub(super) fn cd(_call: &Call<'_>, _out: &mut Part) -> bool {
-    true
+/// `read NAME`, `printf -v NAME`: a variable that programs obey may not be set past the check of assignments.
+pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
+    subscripts(call, out);
+    let printf = call.name == "printf";
+    let sets = !printf || call.args.first().is_some_and(|arg| arg.text.starts_with("-v"));
+    let names = call.args.iter().take(if printf { 2 } else { usize::MAX });
+    if sets
+        && names
+            .map(|arg| arg.text.trim_start_matches("-v"))
+            .any(|name| judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless)
+    {
+        raise(out, ReasonCode::Environment, "sets a variable that makes programs load other code");
+    }
+    if sets && call.args.iter().any(|arg| arg.is_open() && arg.known == 0) {
+        raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
+    }
+    false
 }
 
-/// What flows into a command that is no shell does not matter to it.
 impl Judge<'_> {
     /// An assignment, in front of a command or on its own.
     pub fn assignment(&self, name: &str, value: &Arg, scope: &Scope<'_>) -> Option<Finding> {
@@ -150,15 +173,21 @@ impl Judge<'_> {
         let loads = || Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} makes programs load other code"));
         match self.knowledge.meaning(name) {
             Meaning::Harmless => None,
-            Meaning::Load | Meaning::LoadFor(_) => (!(value.full() == Some(""))).then(loads),
-            Meaning::Path => (!path_is_tame(value)).then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
+            Meaning::Load | Meaning::LoadFor(_) => (value.full() != Some("")).then(loads),
+            Meaning::Path => (!self.starts && !path_is_tame(value))
+                .then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
             Meaning::Command => match value.full() {
                 Some("") => None,
                 Some(text) => {
                     let inner = self.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
-                    (inner.class > CommandClass::Read).then(|| Finding::new(inner.class, ReasonCode::Environment, format!("{name} names a command: {}", inner.reason)))
+                    (inner.class > CommandClass::Read)
+                        .then(|| Finding::new(inner.class, ReasonCode::Environment, format!("{name} names a command: {}", inner.reason)))
                 }
-                None => Some(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} names a command that is only known when it runs"))),
+                None => Some(Finding::new(
+                    CommandClass::Write,
+                    ReasonCode::Environment,
+                    format!("{name} names a command that is only known when it runs"),
+                )),
             },
         }
     }
@@ -167,7 +196,10 @@ impl Judge<'_> {
     pub fn runs_text(&self, words: &[Arg]) -> bool {
         words.iter().filter_map(Arg::full).take(16).any(|word| {
             let name = super::super::program::base(word);
-            self.knowledge.program(name).and_then(|entry| entry.special.as_deref()).is_some_and(|kind| matches!(kind, "shell" | "interpreter" | "eval" | "source"))
+            self.knowledge
+                .program(name)
+                .and_then(|entry| entry.special.as_deref())
+                .is_some_and(|kind| matches!(kind, "shell" | "interpreter" | "eval" | "source"))
         }) && words.first().and_then(Arg::full).is_some_and(|first| {
             let name = super::super::program::base(first);
             self.knowledge.program(name).is_none_or(|entry| entry.payload.is_some() || entry.special.is_some())

@@ -35,7 +35,10 @@ pub(super) fn git(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
             }
         };
         if raised || taken.option == "--config-env" {
-            out.raise_at(Finding::new(CommandClass::Write, ReasonCode::RaisingOption, "git -c with a key that may run a program"), call.entry.at);
+            out.raise_at(
+                Finding::new(CommandClass::Write, ReasonCode::RaisingOption, "git -c with a key that may run a program"),
+                call.entry.at,
+            );
         }
     }
     false
@@ -43,24 +46,70 @@ pub(super) fn git(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
 
 /// Values that name no program.
 fn is_switch(value: &str) -> bool {
-    matches!(value, "true" | "false" | "0" | "1" | "yes" | "no" | "never" | "always" | "auto" | "on" | "off" | "/dev/null") || value.bytes().all(|byte| byte.is_ascii_digit())
+    matches!(value, "true" | "false" | "0" | "1" | "yes" | "no" | "never" | "always" | "auto" | "on" | "off" | "/dev/null")
+        || value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn key_is_command(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    matches!(key.as_str(), "core.pager" | "core.editor" | "core.askpass" | "core.alternaterefscommand" | "sequence.editor" | "core.sshcommand" | "diff.external")
-        || key.starts_with("pager.")
+    matches!(
+        key.as_str(),
+        "core.pager"
+            | "core.editor"
+            | "core.askpass"
+            | "core.alternaterefscommand"
+            | "sequence.editor"
+            | "core.sshcommand"
+            | "diff.external"
+    ) || key.starts_with("pager.")
 }
 
 fn key_is_harmless(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    let prefixes = ["color.", "advice.", "user.", "column.", "log.", "format.", "grep.", "status.", "blame.", "i18n.", "safe.", "protocol.", "feature.", "index.", "pack."];
+    let prefixes = [
+        "color.",
+        "advice.",
+        "user.",
+        "column.",
+        "log.",
+        "format.",
+        "grep.",
+        "status.",
+        "blame.",
+        "i18n.",
+        "safe.",
+        "protocol.",
+        "feature.",
+        "index.",
+        "pack.",
+    ];
     prefixes.iter().any(|prefix| key.starts_with(prefix))
         || matches!(
             key.as_str(),
-            "core.quotepath" | "core.autocrlf" | "core.abbrev" | "core.longpaths" | "core.symlinks" | "core.filemode" | "core.ignorecase" | "core.precomposeunicode"
-                | "core.safecrlf" | "core.eol" | "core.preloadindex" | "diff.renames" | "diff.algorithm" | "diff.noprefix" | "diff.mnemonicprefix" | "diff.context"
-                | "diff.colormoved" | "diff.submodule" | "diff.autorefreshindex" | "submodule.recurse" | "gc.auto" | "maintenance.auto" | "merge.conflictstyle" | "init.defaultbranch"
+            "core.quotepath"
+                | "core.autocrlf"
+                | "core.abbrev"
+                | "core.longpaths"
+                | "core.symlinks"
+                | "core.filemode"
+                | "core.ignorecase"
+                | "core.precomposeunicode"
+                | "core.safecrlf"
+                | "core.eol"
+                | "core.preloadindex"
+                | "diff.renames"
+                | "diff.algorithm"
+                | "diff.noprefix"
+                | "diff.mnemonicprefix"
+                | "diff.context"
+                | "diff.colormoved"
+                | "diff.submodule"
+                | "diff.autorefreshindex"
+                | "submodule.recurse"
+                | "gc.auto"
+                | "maintenance.auto"
+                | "merge.conflictstyle"
+                | "init.defaultbranch"
         )
 }
 
@@ -73,7 +122,9 @@ pub(super) fn git_config(call: &Call<'_>, out: &mut Part) -> bool {
     let getter = vetted.flags.iter().any(|flag| flag.starts_with("--get") || matches!(flag.as_str(), "--list" | "-l"))
         || vetted.taken.iter().any(|taken| taken.option.starts_with("--get"));
     let first = vetted.operands.first().and_then(|&at| call.args[at].full());
-    let reads = getter || matches!(first, Some("get" | "list")) || (vetted.operands.len() == 1 && !matches!(first, Some("set" | "unset" | "edit" | "rename-section" | "remove-section")));
+    let reads = getter
+        || matches!(first, Some("get" | "list"))
+        || (vetted.operands.len() == 1 && !matches!(first, Some("set" | "unset" | "edit" | "rename-section" | "remove-section")));
     if !reads || vetted.operands.iter().any(|&at| call.args[at].free) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Operand, "git config that writes"), call.entry.at);
     }
@@ -88,9 +139,14 @@ pub(super) fn checkout(call: &Call<'_>, out: &mut Part) -> bool {
         out.raise_at(finding.clone(), call.entry.at);
     }
     let creates = vetted.taken.iter().any(|taken| matches!(taken.option.as_str(), "-b" | "-B" | "--orphan"));
-    let files = vetted.dashes.is_some() || vetted.operands.iter().any(|&at| matches!(call.args[at].full(), Some("." | "./"))) || (vetted.operands.len() > 1 && !creates);
+    let files = vetted.dashes.is_some()
+        || vetted.operands.iter().any(|&at| matches!(call.args[at].full(), Some("." | "./")))
+        || (vetted.operands.len() > 1 && !creates);
     if files {
-        out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::Operand, "git checkout of files drops their changes"), call.entry.at);
+        out.raise_at(
+            Finding::new(CommandClass::Destructive, ReasonCode::Operand, "git checkout of files drops their changes"),
+            call.entry.at,
+        );
     }
     true
 }
@@ -117,7 +173,8 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         // In the old form the values of the letters follow in their order; only the last may have one when they are bundled.
         let letters = first.text.clone();
         let valued = |letter: char| call.entry.short(letter).is_some_and(|option| option.value == crate::knowledge::Value::Required);
-        let mut rewritten: Vec<Arg> = letters.chars().filter(|letter| !valued(*letter)).map(|letter| Arg::closed(format!("-{letter}"))).collect();
+        let mut rewritten: Vec<Arg> =
+            letters.chars().filter(|letter| !valued(*letter)).map(|letter| Arg::closed(format!("-{letter}"))).collect();
         let mut rest = args[1..].iter().cloned();
         for letter in letters.chars().filter(|letter| valued(*letter)) {
             rewritten.push(Arg::closed(format!("-{letter}")));
@@ -128,7 +185,8 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     }
     let vetted = vet(call.entry, &args);
     judge.vetted(call.entry, call.name, &args, &vetted, scope, out);
-    if !(vetted.has("-t") || vetted.has("--list") || vetted.info) && !vetted.findings.iter().any(|finding| finding.class > CommandClass::Read) {
+    let lists = vetted.has("-t") || vetted.has("--list") || vetted.info;
+    if !lists && vetted.findings.iter().all(|finding| finding.class == CommandClass::Read) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Known, "tar that does not list"), call.entry.at);
     }
     true
@@ -146,7 +204,10 @@ pub(super) fn dd(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
             }
         } else if arg.is_open() && arg.known == 0 {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::UnknownOperand, "an operand that is only known when it runs"));
-        } else if !["bs=", "ibs=", "obs=", "cbs=", "count=", "skip=", "seek=", "conv=", "iflag=", "oflag=", "status=", "iseek=", "oseek="].iter().any(|known| text.starts_with(known)) {
+        } else if !["bs=", "ibs=", "obs=", "cbs=", "count=", "skip=", "seek=", "conv=", "iflag=", "oflag=", "status=", "iseek=", "oseek="]
+            .iter()
+            .any(|known| text.starts_with(known))
+        {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::UnlistedOption, "an operand that is not known to be harmless"));
         }
     }

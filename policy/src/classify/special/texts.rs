@@ -41,7 +41,12 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if vetted.info {
         return true;
     }
-    let mut texts: Vec<&Arg> = vetted.taken.iter().filter(|taken| matches!(taken.option.as_str(), "-e") || "--expression".starts_with(&taken.option)).map(|taken| &taken.value).collect();
+    let mut texts: Vec<&Arg> = vetted
+        .taken
+        .iter()
+        .filter(|taken| matches!(taken.option.as_str(), "-e") || "--expression".starts_with(&taken.option))
+        .map(|taken| &taken.value)
+        .collect();
     if texts.is_empty() {
         texts.extend(vetted.operands.first().map(|&at| &call.args[at]));
     }
@@ -83,7 +88,7 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     }
     if texts.is_empty() {
         match &scope.feed.text {
-            Some(text) => texts.push(Arg::closed(text.clone())),
+            Some(text) => texts.push(Arg::closed(&**text)),
             None => raise(out, CommandClass::Write, "a database client that takes its text from its input"),
         }
     }

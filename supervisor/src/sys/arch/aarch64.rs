@@ -86,6 +86,11 @@ impl Registers {
         self
     }
 
+    /// Whether `later` is what these registers are once the system call has returned: nothing else has changed.
+    pub fn differ_in_result_alone(&self, later: &Self) -> bool {
+        self.0[1..] == later.0[1..]
+    }
+
     /// The bytes of the instruction that enters the kernel, `svc #0`.
     pub fn entry_code(&self) -> [u8; 4] {
         [0x01, 0x00, 0x00, 0xd4]

@@ -89,6 +89,13 @@ impl Registers {
         self
     }
 
+    /// Whether `later` is what these registers are once the system call has returned: nothing else has changed.
+    pub fn differ_in_result_alone(&self, later: &Self) -> bool {
+        let mut now = *self;
+        (now.0.rax, now.0.orig_rax) = (later.0.rax, later.0.orig_rax);
+        now == *later
+    }
+
     /// The bytes of the instruction that enters the kernel, `syscall` or `int $0x80`.
     pub fn entry_code(&self) -> [u8; 2] {
         match self.width() {

@@ -1,0 +1,29 @@
+//! How long a line takes: the corpora of this crate, one by one, and the worst of them.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use stayexec_policy::SecurityPolicy;
+
+fn lines() -> Vec<&'static str> {
+    [include_str!("../tests/corpus/reads.txt"), include_str!("../tests/corpus/bypass.txt")].into_iter().flat_map(str::lines).collect()
+}
+
+fn corpus(c: &mut Criterion) {
+    let policy = SecurityPolicy::default();
+    let lines = lines();
+    let count = lines.len();
+    c.bench_function(&format!("corpus of {count} lines"), |bencher| {
+        bencher.iter(|| lines.iter().map(|line| policy.classify_command(black_box(line)) as usize).sum::<usize>())
+    });
+    c.bench_function("one pipeline", |bencher| {
+        bencher.iter(|| policy.classify_command(black_box("find . -name '*.rs' | xargs grep -n foo | sort | uniq -c | head -20")))
+    });
+    let brackets = "$(".repeat(100_000);
+    c.bench_function("100,000 open substitutions", |bencher| bencher.iter(|| policy.classify_command(black_box(&brackets))));
+    let long = "ls | head; ".repeat((1 << 20) / 11);
+    c.bench_function("a mebibyte of commands", |bencher| bencher.iter(|| policy.classify_command(black_box(&long))));
+}
+
+criterion_group!(benches, corpus);
+criterion_main!(benches);

@@ -1,0 +1,159 @@
+//! Remembered approvals: AlwaysApprove, for this run, for some minutes.
+//!
+//! Invariant: what is remembered is shown in full before it is saved, and it never covers a class above the approved one.
+//! Refuses shells, interpreters, wrappers and multi-call binaries alone, files that are not what their names say, and, for
+//! Network and above, anything but the exact argument vector.
+
+use super::facts;
+use super::session::Session;
+use crate::clock::Nanos;
+use hmac::Mac;
+use serde::{Deserialize, Serialize};
+use stayexec_policy::{CommandClass, redact};
+use stayexec_protocol::Event;
+use uuid::Uuid;
+
+/// For how long an approval counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// In this workspace, until removed.
+    Workspace,
+    /// In this run.
+    Run(Uuid),
+    /// In this workspace, up to this time.
+    Until(Nanos),
+}
+
+/// What is remembered of a command. Its words are kept as a digest: they may hold secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// Keyed digest of the program and the words that count.
+    words: [u8; 32],
+    script: Option<[u8; 32]>,
+    /// Digest of how the environment differs from that of the launch: a variable may make a program load code.
+    environment: [u8; 32],
+    class: CommandClass,
+    shown: String,
+}
+
+/// A remembered approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// Its id.
+    pub id: Uuid,
+    /// What it covers.
+    pub pattern: Pattern,
+    /// For how long.
+    pub scope: Scope,
+    /// Who approved, through which face.
+    pub by: String,
+    /// When.
+    pub created: Nanos,
+}
+
+impl Pattern {
+    /// What an approval of this event can remember; `None`: nothing.
+    pub fn of(session: &Session, event: &Event, class: CommandClass, environment: [u8; 32]) -> Option<Self> {
+        let words = words(session, event, class)?;
+        let (script, shown) = match &event.script {
+            Some(script) => {
+                let line = super::text::line(&redact::argv(&event.argv));
+                (Some(script.digest), format!("exactly `{line}`, up to {class}, while the script stays as it is"))
+            }
+            None => (None, redact::text(&facts::shape(session, event, class)?.describe())),
+        };
+        Some(Self { words, script, environment, class, shown })
+    }
+
+    /// Whether it covers a start of this class, whose file is what its name says.
+    pub fn covers(&self, session: &Session, event: &Event, class: CommandClass, environment: &[u8; 32]) -> bool {
+        let script = event.script.as_ref().map(|script| script.digest);
+        class <= self.class
+            && self.script == script
+            && self.environment == *environment
+            && words(session, event, self.class) == Some(self.words)
+    }
+
+    /// The pattern as it is shown before it is saved.
+    pub fn shown(&self) -> String {
+        self.shown.clone()
+    }
+}
+
+/// Keyed digest of what counts: of a script that was read every word, elsewhere what the policy says.
+fn words(session: &Session, event: &Event, class: CommandClass) -> Option<[u8; 32]> {
+    let mut mac = session.mac.clone();
+    match &event.script {
+        Some(script) => {
+            script.text.as_ref()?;
+            for word in std::iter::once(&event.executable.path).chain(&event.argv) {
+                mac.update(&(word.len() as u64).to_le_bytes());
+                mac.update(word);
+            }
+        }
+        None => mac.update(&serde_json::to_vec(&facts::shape(session, event, class)?).ok()?),
+    }
+    Some(mac.finalize().into_bytes().into())
+}
+
+impl Remembered {
+    /// Whether it counts in this run at this time.
+    pub fn counts(&self, run: Uuid, now: Nanos) -> bool {
+        match self.scope {
+            Scope::Workspace => true,
+            Scope::Run(of) => of == run,
+            Scope::Until(end) => now < end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::testing::{event, session};
+    use super::*;
+    use stayexec_protocol::Script;
+
+    type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+    fn covered(one: &Event, other: &Event, class: CommandClass, environment: [u8; 32]) -> Result<Option<bool>> {
+        let (session, _messages) = session(|_| {})?;
+        let pattern = Pattern::of(&session, one, class, [0; 32]);
+        Ok(pattern.map(|pattern| pattern.covers(&session, other, class, &environment)))
+    }
+
+    #[test]
+    fn what_the_policy_calls_the_same_is_covered_in_the_same_environment() -> Result<()> {
+        let add = |words: &[&str]| event("/usr/bin/git", words);
+        let write = CommandClass::Write;
+        assert_eq!(covered(&add(&["git", "add", "x"]), &add(&["git", "add", "y"]), write, [0; 32])?, Some(true));
+        assert_eq!(covered(&add(&["git", "add", "x"]), &add(&["git", "add", "y"]), write, [1; 32])?, Some(false));
+        assert_eq!(covered(&add(&["git", "add", "x"]), &add(&["git", "add", "-f", "y"]), write, [0; 32])?, Some(false));
+        assert_eq!(covered(&event("/bin/bash", &["bash"]), &event("/bin/bash", &["bash"]), write, [0; 32])?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn a_script_is_remembered_with_its_content() -> Result<()> {
+        let unread = Script::unreadable(b"/usr/bin/npm".to_vec(), false);
+        let script = |digest| Script { digest: [digest; 32], text: Some(vec![]), ..unread.clone() };
+        let start = |digest, words: &[&str]| Event { script: Some(script(digest)), ..event("/usr/bin/node", words) };
+        let ci = ["node", "/usr/bin/npm", "ci"];
+        let install = CommandClass::Install;
+        assert_eq!(covered(&start(1, &ci), &start(1, &ci), install, [0; 32])?, Some(true));
+        assert_eq!(covered(&start(1, &ci), &start(2, &ci), install, [0; 32])?, Some(false));
+        assert_eq!(covered(&start(1, &ci), &start(1, &["node", "/usr/bin/npm", "x"]), install, [0; 32])?, Some(false));
+        assert_eq!(covered(&start(1, &ci), &event("/usr/bin/node", &ci), install, [0; 32])?, Some(false));
+        Ok(())
+    }
+
+    #[test]
+    fn secrets_are_in_no_pattern() -> Result<()> {
+        let (session, _messages) = session(|_| {})?;
+        let curl = event("/usr/bin/curl", &["curl", "--oauth2-bearer", "ghp_verysecretverysecretverysecretvery", "h"]);
+        let pattern = Pattern::of(&session, &curl, CommandClass::Network, [0; 32]);
+        assert!(pattern.is_some());
+        assert!(!serde_json::to_string(&pattern)?.contains("verysecret"));
+        Ok(())
+    }
+}

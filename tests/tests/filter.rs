@@ -1,0 +1,53 @@
+//! The calls that the filter answers by itself, on the real kernel.
+
+use anyhow::Result;
+use stayexec_tests::{Outcome, Scene, cannot_run};
+
+const EPERM: i64 = 1;
+const ENOSYS: i64 = 38;
+
+fn calls(scene: &Scene, gated: bool) -> Result<Outcome> {
+    let (calls, own) = (scene.fixture("calls")?, std::process::id().to_string());
+    let outcome = if gated { scene.full([calls.as_str(), &own])? } else { scene.ungated([calls.as_str(), &own])? };
+    outcome.expect_code(0);
+    Ok(outcome)
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn x32_is_not_there() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let outcome = calls(&scene, true)?;
+        for name in ["x32-execve", "x32-execveat", "x32-64-bit-number", "x32-getpid"] {
+            assert_eq!(outcome.number(name), ENOSYS, "{name}: {}", outcome.told());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_reaches_into_other_processes_and_terminals_is_refused() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let outcome = calls(&scene, true)?;
+        for name in ["prlimit-foreign", "process_vm_writev", "TIOCSTI", "TIOCSTI-high-bits", "TIOCLINUX"] {
+            assert_eq!(outcome.number(name), EPERM, "{name}: {}", outcome.told());
+        }
+        for name in ["getrlimit-own", "TIOCGWINSZ"] {
+            assert_eq!(outcome.number(name), 0, "{name}: {}", outcome.told());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_check_starts_nothing_and_is_not_asked_about() -> Result<()> {
+    let scene = Scene::new()?;
+    if calls(&scene, false)?.number("check") != 0 {
+        cannot_run("this kernel has no AT_EXECVE_CHECK (6.14)");
+        return Ok(());
+    }
+    assert_eq!(calls(&scene, true)?.number("check"), 0);
+    // The launched fixture alone; its check left no record.
+    assert_eq!(scene.history()?.len(), 1, "{:#?}", scene.history()?);
+    Ok(())
+}
