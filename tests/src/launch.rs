@@ -86,6 +86,13 @@ impl<'s> Launch<'s> {
         self
     }
 
+    /// Takes a variable out of its environment.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.environment.retain(|(known, _)| known != name);
+        self
+    }
+
     /// Sets its working directory.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
