@@ -69,8 +69,10 @@ impl Judge {
             return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or_default()))));
         }
         let overrides = Overrides { tier: arguments.tier, workspace: arguments.workspace.clone(), ..Overrides::default() };
-        let frozen = Frozen::of(&config::load(&overrides, &Surroundings::current()?)?, false, false);
-        judge::check_rules(&frozen).map_err(Failure::Usage)?;
+        let settings = config::load(&overrides, &Surroundings::current()?)?;
+        let mut frozen = Frozen::of(&settings, false, false);
+        let folder = super::context::workspace_state(&settings.directories, &settings.workspace);
+        frozen.rules.extend(judge::added_rules(&folder).map_err(Failure::Rpc)?);
         Ok(Self::Workspace(Box::new(frozen)))
     }
 

@@ -24,7 +24,7 @@ pub fn list(json: bool, workspace: Option<PathBuf>) -> Result<u8, Failure> {
     let own = remote::call(&mut connection, "rules_list", &json!({ "workspace": name }))?;
     let configured = settings.rules.iter().map(|rule| {
         json!({
-            "id": null, "kind": "configuration", "decision": rule.value.decision, "what": rule.value.r#match.join(" "),
+            "id": null, "kind": "configuration", "decision": rule.value.decision, "what": crate::judge::rule_line(&rule.value),
             "message": rule.value.message, "by": rule.source.to_string(),
         })
     });

@@ -5,6 +5,7 @@
 
 use super::{ConfigError, Deadline};
 use serde::{Deserialize, Serialize};
+use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, Shell, Tier, Unknown};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,25 +43,6 @@ pub enum Permission {
     Allow,
     /// Nobody may.
     Forbid,
-}
-
-/// A `[[rule]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// The leading words that the command has to have.
-    pub r#match: Vec<String>,
-    /// What becomes of it.
-    pub decision: GateDecision,
-    /// For the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// Commands that the rule has to match.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<String>,
-    /// Commands that the rule must not match.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub counter_examples: Vec<String>,
 }
 
 /// How much is at stake when a program runs.

@@ -3,8 +3,9 @@
 //! Invariant: it is complete: a supervisor that has it reads no file. Refuses a text of another format, with keys that it
 //! does not know, or with a matrix that is looser than may be.
 
-use super::{ConfigError, Deadline, Origin, Program, Require, Rule, Settings};
+use super::{ConfigError, Deadline, Origin, Program, Require, Settings};
 use serde::{Deserialize, Serialize};
+use stayexec_policy::rule::Rule;
 use stayexec_policy::{ClassifySettings, CommandClass, GateDecision, Matrix, SecurityPolicy, Tier};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -4,8 +4,9 @@
 //! they would be relative to is not the same for everyone who reads the file.
 
 use super::document::{Document, line_at};
-use super::{ConfigError, Deadline, Origin, Permission, Preset, Program, Require, Rule, Source, Sourced, Surroundings};
-use stayexec_policy::{CommandClass, GateDecision, Shell, Tier, Unknown};
+use super::{ConfigError, Deadline, Origin, Permission, Preset, Program, Require, Source, Sourced, Surroundings};
+use stayexec_policy::rule::Rule;
+use stayexec_policy::{CommandClass, GateDecision, SecurityPolicy, Shell, Tier, Unknown};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -202,9 +203,7 @@ impl Place<'_> {
 
     fn rule(&self, rule: Spanned<Rule>) -> Result<Sourced<Rule>, ConfigError> {
         let rule = self.at(rule);
-        if rule.value.r#match.is_empty() || rule.value.r#match.iter().any(String::is_empty) {
-            return Err(self.wrong(&rule.source, "a rule without words can never match; give match = [\"program\", …]"));
-        }
+        rule.value.validate(&SecurityPolicy::default()).map_err(|e| self.wrong(&rule.source, e.to_string()))?;
         Ok(rule)
     }
 }

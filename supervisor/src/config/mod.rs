@@ -19,7 +19,7 @@ mod workspace;
 
 pub use deadline::Deadline;
 pub use directories::{Directories, journals, make_private, workspace_state};
-pub use document::{Origin, Permission, Program, Require, RiskLevel, Rule};
+pub use document::{Origin, Permission, Program, Require, RiskLevel};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
 pub use layers::{Layer, Overrides};
@@ -27,6 +27,7 @@ pub use preset::Preset;
 pub use resolve::{Settings, load};
 pub use show::{Row, rows};
 pub use source::{Source, Sourced};
+pub use stayexec_policy::rule::Rule;
 pub use surroundings::Surroundings;
 pub use workspace::find as find_workspace;
 

@@ -5,7 +5,8 @@
 
 use super::error::Looser;
 use super::layers::{Layer, Overrides};
-use super::{ConfigError, Deadline, Directories, Origin, Permission, Program, Require, Rule, Source, Sourced, Surroundings, workspace};
+use super::{ConfigError, Deadline, Directories, Origin, Permission, Program, Require, Source, Sourced, Surroundings, workspace};
+use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, Matrix, Shell, Tier, Unknown};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@
 
 use super::{forbidden, rules};
 use crate::config::{ConfigError, Frozen};
-use stayexec_policy::{CommandClass, GateDecision, Part};
+use stayexec_policy::{CommandClass, GateDecision, Part, display};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,16 @@ pub enum Input {
     Text(String),
     /// An argument vector.
     Words(Vec<String>),
+}
+
+impl Input {
+    /// As shell text.
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Words(words) => words.iter().map(|word| display::word(word)).collect::<Vec<_>>().join(" "),
+        }
+    }
 }
 
 /// What is said to it.
@@ -42,37 +52,15 @@ pub fn check(frozen: &Frozen, input: &Input, declared: Option<CommandClass>) -> 
     let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
     let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
     let matrix = policy.gate_decision(class);
-    let (decision, reason) = if let Some(why) = forbidden::check_input(frozen, &policy, input) {
+    let (decision, reason) = if let Some(why) = forbidden::check_text(frozen, &policy, &input.text()) {
         (GateDecision::Block, why)
     } else if matrix == GateDecision::Block {
         (matrix, format!("the {} tier refuses {class} commands: {reason}", policy.autonomy()))
     } else {
-        match rule(frozen, input, &parts) {
-            Some((decision, why)) => (decision, why),
+        match rules::strictest_for(frozen, &policy, &input.text(), &parts) {
+            Some(placed) => (placed.rule.decision, rules::said(placed)),
             None => (matrix, reason),
         }
     };
     Ok(Checked { class, decision, reason, parts })
-}
-
-/// The strictest rule over everything that would run. One that allows counts only for a command of one part.
-fn rule(frozen: &Frozen, input: &Input, parts: &Part) -> Option<(GateDecision, String)> {
-    let mut lines = Vec::new();
-    leaves(parts, &mut lines);
-    let single = lines.len() == 1;
-    let mut commands: Vec<Vec<&str>> = lines.iter().map(|line| line.split_whitespace().collect()).collect();
-    if let Input::Words(words) = input {
-        commands.push(words.iter().map(String::as_str).collect());
-    }
-    let found = commands.iter().filter_map(|words| rules::strictest_for_words(frozen, words));
-    let strictest =
-        found.filter(|placed| single || placed.rule.decision != GateDecision::Allow).max_by_key(|placed| placed.rule.decision)?;
-    Some((strictest.rule.decision, super::rules::said(strictest)))
-}
-
-fn leaves<'a>(part: &'a Part, lines: &mut Vec<&'a str>) {
-    if part.parts.is_empty() {
-        lines.push(&part.text);
-    }
-    part.parts.iter().for_each(|below| leaves(below, lines));
 }

@@ -5,13 +5,50 @@
 
 use super::session::Session;
 use stayexec_policy::forbidden::Operands;
-use stayexec_policy::{Assessment, Exec, FileFacts, Places, Script, Stdin};
+use stayexec_policy::remember::Shape;
+use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, Part, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
+
+/// Shells, whose first operand is a text that they run.
+const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash"];
+
+/// The operand that has to be read before this event can be judged: the script of a shell.
+pub fn unread_script(event: &Event) -> Option<&[u8]> {
+    let name = |path: &[u8]| path.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+    let file = &event.executable.path[name(&event.executable.path)..];
+    if event.script.is_some() || event.stage != Stage::Loaded || !SHELLS.contains(&file) {
+        return None;
+    }
+    let mut words = event.argv.iter().skip(1).map(Vec::as_slice);
+    while let Some(word) = words.next() {
+        match word {
+            b"-" | b"--" => return words.next(),
+            b"-o" | b"+o" | b"-O" | b"+O" | b"--rcfile" | b"--init-file" => drop(words.next()),
+            // Its text is in the arguments, or comes from elsewhere.
+            [b'-', letters @ ..] if letters.first() != Some(&b'-') && letters.iter().any(|byte| b"cs".contains(byte)) => return None,
+            [b'-' | b'+', ..] => {}
+            script => return (!script.is_empty()).then_some(script),
+        }
+    }
+    None
+}
 
 /// What the classifier says of an event.
 pub fn assess(session: &Session, event: &Event) -> Assessment {
     let words = shell_words(event);
     session.policy.classify_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// The parts of an event.
+pub fn explain(session: &Session, event: &Event) -> Part {
+    let words = shell_words(event);
+    session.policy.explain_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// What of an event can be remembered, up to a class.
+pub fn shape(session: &Session, event: &Event, class: CommandClass) -> Option<Shape> {
+    let words = shell_words(event);
+    Shape::of(&session.policy, &exec(session, event, words.as_deref()), &session.places(), class)
 }
 
 /// What an event would open.
@@ -50,8 +87,8 @@ fn exec<'a>(session: &'a Session, event: &'a Event, words: Option<&'a [Vec<u8>]>
         script: event.script.as_ref().map(|script| Script {
             path: &script.path,
             text: script.text.as_deref(),
-            // The protocol names a script only where the kernel found `#!`, or where the text itself was called.
-            interpreted_by_kernel: event.stage != Stage::Text,
+            // The kernel's choice by `#!`, unless it is an operand that was looked at, or the text that was called.
+            interpreted_by_kernel: event.stage != Stage::Text && !script.operand,
         }),
         stdin: match event.stdin {
             stayexec_protocol::Stdin::Unknown => Stdin::Unknown,

@@ -3,7 +3,6 @@
 //! What counts as an operand, and what is forbidden, is the policy's; here symbolic links are followed. Invariant: an
 //! operand is compared as it is written and as it leads. Refuses to open anything: links are read, files are not.
 
-use super::check::Input;
 use super::facts;
 use super::session::Session;
 use crate::config::Frozen;
@@ -24,14 +23,14 @@ pub fn check(session: &Session, event: &Event) -> Result<bool, String> {
 }
 
 /// Why a command that is only asked about is forbidden.
-pub fn check_input(frozen: &Frozen, policy: &SecurityPolicy, input: &Input) -> Option<String> {
-    let (cwd, home) = (frozen.places.workspace.path(), frozen.places.home.path());
-    let text = match input {
-        Input::Text(text) => text.clone(),
-        Input::Words(words) => words.iter().map(|word| display::word(word)).collect::<Vec<_>>().join(" "),
-    };
-    let operands = Operands::of_command(policy, &text, &cwd, &home);
-    operands.forbidden(&forbidding(frozen), &home, &followed).as_ref().map(said)
+pub fn check_text(frozen: &Frozen, policy: &SecurityPolicy, text: &str) -> Option<String> {
+    let home = frozen.places.home.path();
+    operands(frozen, policy, text).forbidden(&forbidding(frozen), &home, &followed).as_ref().map(said)
+}
+
+/// What a command that is only asked about would open and start.
+pub fn operands(frozen: &Frozen, policy: &SecurityPolicy, text: &str) -> Operands {
+    Operands::of_command(policy, text, &frozen.places.workspace.path(), &frozen.places.home.path())
 }
 
 /// What the configuration forbids.

@@ -55,7 +55,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
         once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
     } else {
         let matrix = session.policy.gate_decision(class);
-        let rule = rules::strictest(&session.frozen, workspace, event, assessment.trusted);
+        let rule = rules::strictest(session, workspace, event, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
             (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
             (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
@@ -69,7 +69,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
             (GateDecision::Prompt, None) => {
                 let environment = session.environment(event);
                 let covers = |known: &&Remembered| {
-                    known.counts(session.run, now) && known.pattern.covers(event, class, assessment.trusted, &environment, &session.mac)
+                    known.counts(session.run, now) && assessment.trusted && known.pattern.covers(session, event, class, &environment)
                 };
                 if let Some(known) = workspace.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
@@ -78,7 +78,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
                     once(standing(Decision::Allow, Reason::Grant, "covered by an approval".into()))
                 } else {
                     let grant = Grant::of(event, class, assessment.text_seen);
-                    let pattern = Pattern::of(event, class, assessment.trusted, environment, &session.mac);
+                    let pattern = Pattern::of(session, event, class, environment);
                     let judgement = standing(Decision::Hold, Reason::Matrix, entry(&assessment));
                     prompt(session, flagged(session, event), Judgement { grant, pattern, ..judgement })
                 }
@@ -92,7 +92,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
 pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
     let assessment = facts::assess(session, event);
     let class = raised(session, event, assessment.class);
-    let pattern = Pattern::of(event, class, assessment.trusted, session.environment(event), &session.mac);
+    let pattern = Pattern::of(session, event, class, session.environment(event));
     (Grant::of(event, class, assessment.text_seen), pattern)
 }
 

@@ -144,7 +144,7 @@ fn a_declared_class_only_raises() -> Result<()> {
 fn rules_stand_between_block_and_allow() -> Result<()> {
     let rule = |decision| crate::config::PlacedRule {
         rule: crate::config::Rule {
-            r#match: vec!["frobnicate".into()],
+            pattern: vec![stayexec_policy::rule::Token::One("frobnicate".into())],
             decision,
             message: None,
             examples: vec![],

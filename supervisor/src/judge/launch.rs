@@ -68,14 +68,13 @@ fn env_line(event: &Event) -> Option<Vec<Vec<u8>>> {
 
 /// The image was started with these words, directly or through a `#!` line of its own.
 fn same_command(expected: &[Vec<u8>], event: &Event) -> bool {
-    if event.script.is_none() {
+    let Some(script) = event.script.as_ref().filter(|script| !script.operand).map(|script| &script.path) else {
         return event.argv == expected;
-    }
+    };
     // The kernel puts interpreter, its argument and the script's path before the caller's arguments.
     let Some((_, arguments)) = expected.split_first() else { return false };
     let Some(head) = event.argv.len().checked_sub(arguments.len()) else { return false };
-    let script = event.script.as_ref().map(|script| &script.path);
-    (2..=3).contains(&head) && event.argv[head..] == *arguments && event.argv.get(head - 1) == script
+    (2..=3).contains(&head) && event.argv[head..] == *arguments && event.argv.get(head - 1) == Some(script)
 }
 
 #[cfg(test)]

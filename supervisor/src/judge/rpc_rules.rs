@@ -4,13 +4,15 @@
 //! they were told before. Refuses a rule that could never match.
 
 use super::rpc::{RpcError, by, parameters, to_value};
+use super::rules;
 use super::supervisor::Supervisor;
 use super::workspaces::OwnRule;
 use crate::clock::{self, rfc3339};
 use crate::config::{PlacedRule, Rule};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use stayexec_policy::GateDecision;
+use stayexec_policy::rule::Token;
+use stayexec_policy::{GateDecision, SecurityPolicy};
 use stayexec_protocol::Message;
 use std::path::PathBuf;
 use uuid::Uuid;
@@ -70,8 +72,8 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcErro
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get(&folder) else { return Err(store("the store is not open")) };
     let rules = entered.rules.iter().map(|own| {
-        let Rule { r#match, decision, message, .. } = &own.placed.rule;
-        json!({ "id": own.id, "kind": "rule", "decision": decision, "what": r#match.join(" "), "message": message, "by": own.placed.place })
+        let Rule { decision, message, .. } = &own.placed.rule;
+        json!({ "id": own.id, "kind": "rule", "decision": decision, "what": rules::line(&own.placed.rule), "message": message, "by": own.placed.place })
     });
     let now = clock::now();
     let remembered = entered.remembered.iter().filter(|one| !matches!(one.scope, super::remembered::Scope::Until(end) if end <= now));
@@ -88,7 +90,7 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcErro
 #[serde(deny_unknown_fields)]
 struct Add {
     workspace: String,
-    r#match: Vec<String>,
+    r#match: Vec<Token>,
     decision: GateDecision,
     #[serde(default)]
     message: Option<String>,
@@ -100,15 +102,10 @@ struct Add {
 pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
     let Add { workspace, r#match, decision, message, face } =
         serde_json::from_value(params).map_err(|e| RpcError::parameters(e.to_string()))?;
-    if r#match.is_empty() || r#match.iter().any(String::is_empty) {
-        return Err(RpcError::parameters("a rule without words can never match"));
-    }
-    if r#match[0].contains('/') {
-        return Err(RpcError::parameters("a rule begins with a program's name, without its folder"));
-    }
     let folder = folder(supervisor, &workspace)?;
     let message = message.map(|message| super::text::word(message.as_bytes()));
-    let rule = Rule { r#match, decision, message, examples: vec![], counter_examples: vec![] };
+    let rule = Rule { pattern: r#match, decision, message, examples: vec![], counter_examples: vec![] };
+    rule.validate(&SecurityPolicy::default()).map_err(|e| RpcError::parameters(e.to_string()))?;
     let own = OwnRule { id: Uuid::now_v7(), placed: PlacedRule { rule, place: by(face.as_deref()) } };
     let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
     entered.store.add_rule(&own).map_err(store)?;

@@ -12,7 +12,7 @@ use super::questions::{Ended, Key, Open, QuestionError, Questions, Waiting};
 use super::remembered::{Pattern, Remembered, Scope};
 use super::session::Session;
 use super::workspaces::Workspaces;
-use super::{rpc, text};
+use super::{facts, rpc, text};
 use crate::clock::{self, Nanos, rfc3339};
 use crate::config::Frozen;
 use crate::control::{ConnectionId, Inbound, Outbox};
@@ -204,6 +204,10 @@ impl Supervisor {
     }
 
     fn judge(&mut self, run: Uuid, event: &Event) -> Result<(), String> {
+        if let Some(script) = facts::unread_script(event) {
+            self.tell(run, Message::Look(event.call, script.to_vec()));
+            return Ok(());
+        }
         let Self { sessions, workspaces, .. } = self;
         let session = sessions.get_mut(&run).ok_or("this run is not known")?;
         let workspace = workspaces.get(&session.folder).ok_or("the store of this run is not open")?;

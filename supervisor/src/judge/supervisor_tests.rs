@@ -212,10 +212,14 @@ fn the_envelope_of_json_rpc() -> Result<()> {
     Ok(())
 }
 
+fn touch(call: u64) -> Event {
+    Event { call, ..event("/usr/bin/touch", &["touch", "x"]) }
+}
+
 /// The same start by a process that nothing covers.
 fn elsewhere(call: u64) -> Event {
     let process = stayexec_protocol::Process { pid: 900, start: 1, name: vec![] };
-    Event { process, ..unknown(call) }
+    Event { process, ..touch(call) }
 }
 
 fn child(call: u64, path: &str, words: &[&str]) -> Event {
@@ -265,13 +269,13 @@ fn an_approval_covers_descendants_once_it_was_carried_out() -> Result<()> {
 #[test]
 fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
     let mut stage = Stage::new()?;
-    let verdict = stage.judge(&unknown(5))?;
+    let verdict = stage.judge(&touch(5))?;
     let pending = stage.call("stayexec.approval_list_pending", Value::Null)?;
-    assert_eq!(pending["result"][0]["always_rule"], "exactly `/usr/bin/frobnicate x`, up to write");
+    assert_eq!(pending["result"][0]["always_rule"], "`/usr/bin/touch …` with any operands, up to write");
     stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "AlwaysApprove" }))?;
     stage.answer()?;
     stage.restart()?;
-    assert_eq!(stage.judge(&unknown(6))?.reason, Reason::Remembered);
+    assert_eq!(stage.judge(&touch(6))?.reason, Reason::Remembered);
     let list = stage.call("stayexec.rules_list", json!({ "workspace": "/" }))?;
     let id = list["result"][0]["id"].clone();
     stage.call("stayexec.rules_remove", json!({ "workspace": "/", "id": id }))?;
@@ -283,13 +287,13 @@ fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
 #[test]
 fn approvals_for_a_run_and_for_minutes_end() -> Result<()> {
     let mut stage = Stage::new()?;
-    let verdict = stage.judge(&unknown(5))?;
+    let verdict = stage.judge(&touch(5))?;
     let id = id_of(&verdict)?;
     let bare = stage.call("stayexec.approval_decide", json!({ "audit_id": id, "decision": "ApproveFor" }))?;
     assert_eq!(bare["error"]["code"], json!(-32_602));
     stage.call("stayexec.approval_decide", json!({ "audit_id": id, "decision": "ApproveForRun" }))?;
     stage.answer()?;
-    assert_eq!(stage.judge(&unknown(6))?.reason, Reason::Remembered);
+    assert_eq!(stage.judge(&touch(6))?.reason, Reason::Remembered);
     for session in stage.supervisor.sessions.values_mut() {
         session.run = Uuid::from_u128(99);
     }
@@ -317,5 +321,28 @@ fn what_cannot_be_kept_is_not_asked_and_does_not_run() -> Result<()> {
     let verdict = stage.judge(&unknown(5))?;
     assert_eq!((verdict.decision, verdict.reason), (Decision::Deny, Reason::Unrecorded));
     assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"], json!([]));
+    Ok(())
+}
+
+#[test]
+fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
+    let mut stage = Stage::new()?;
+    for (words, looked) in [
+        (&["bash", "x.sh", "-c"][..], Some("x.sh")),
+        (&["bash", "-eu", "-o", "pipefail", "--", "-x"], Some("-x")),
+        (&["bash", "-ec", "ls"], None),
+        (&["bash", "-s", "x"], None),
+        (&["bash"], None),
+    ] {
+        stage.say(Message::Judge(event("/usr/bin/bash", words)));
+        match (stage.warden.try_recv()?, looked) {
+            (Message::Look(1, path), Some(wanted)) => assert_eq!(path, wanted.as_bytes()),
+            (Message::Verdict(_), None) => {}
+            (other, _) => return Err(format!("{words:?}: {other:?}").into()),
+        }
+    }
+    let read = stayexec_protocol::Script::unreadable(b"x.sh".to_vec(), true);
+    stage.say(Message::Judge(Event { script: Some(read), ..event("/usr/bin/bash", &["bash", "x.sh"]) }));
+    assert!(matches!(stage.warden.try_recv()?, Message::Verdict(_)));
     Ok(())
 }

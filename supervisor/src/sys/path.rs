@@ -115,11 +115,10 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     let mut buffer = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let flags =
         libc::AT_STATX_DONT_SYNC | libc::AT_EMPTY_PATH | libc::AT_NO_AUTOMOUNT | if no_follow { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
+    let wanted = libc::STATX_BASIC_STATS | libc::STATX_MNT_ID;
     // SAFETY: the path is a C string, the buffer is one struct statx.
-    checked(
-        unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, libc::STATX_BASIC_STATS | libc::STATX_MNT_ID, buffer.as_mut_ptr()) }
-            .into(),
-    )?;
+    let result = unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, wanted, buffer.as_mut_ptr()) };
+    checked(result.into())?;
     // SAFETY: all fields are integers and the buffer was zeroed before.
     let s = unsafe { buffer.assume_init() };
     let id = FileId {

@@ -44,7 +44,10 @@ pub fn vector(call: &Notification) -> io::Result<Vec<Vec<u8>>> {
     let mut argv = Vec::new();
     let mut left = BYTES_LIMIT;
     // Linux takes a null vector for an empty one (execve(2)).
-    while pointers != 0 {
+    if pointers == 0 {
+        return Ok(argv);
+    }
+    loop {
         let at = pointers + (argv.len() * width.pointer()) as u64;
         let mut word = [0; 8];
         word[..width.pointer()].copy_from_slice(&memory::read(call.tid, at, width.pointer())?);

@@ -72,7 +72,7 @@ pub(super) enum State {
     /// A refused caller gets its line, until then at the longest.
     Refusing(Instant),
     /// A denied image is on its way out.
-    Ending(Ending),
+    Ending(Box<Ending>),
 }
 
 /// One call.
@@ -96,6 +96,7 @@ pub(super) enum Errand {
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
     Said(u64),
+    Told,
 }
 
 /// The gate of one run.
@@ -200,6 +201,7 @@ impl Gate {
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
                 Errand::Said(call) => self.refuse_now(call),
+                Errand::Told => {}
             }
         }
         if self.link.resume() {

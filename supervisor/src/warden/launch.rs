@@ -140,7 +140,7 @@ impl Child {
         let program = c(program.as_os_str())?;
         let mut as_script = vec![c"sh".to_owned(), program.clone()];
         as_script.extend(arguments.iter().skip(1).cloned());
-        let entry = |(key, value): (OsString, OsString)| c(&[key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
+        let entry = |(key, value): (OsString, OsString)| c([key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
         let environment = std::env::vars_os().map(entry).collect::<io::Result<_>>()?;
         let privileged = process::has_capability(process::CAP_SYS_ADMIN);
         Ok(Self { program, arguments, as_script, environment, code: filter::program(), privileged })

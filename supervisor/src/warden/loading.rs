@@ -183,7 +183,7 @@ impl Gate {
                 return;
             }
         };
-        self.set(number, State::Ending(ending));
+        self.set(number, State::Ending(Box::new(ending)));
         self.start_moving(number);
     }
 }

@@ -13,6 +13,7 @@ use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Verdict, Withdrawal};
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::time::Instant;
 
 impl Gate {
     /// The supervisor's word on a call.
@@ -71,7 +72,7 @@ impl Gate {
         match self.open(number) {
             Some((Subject::Image(image), rest)) => {
                 let ending = Ending::begin(image.event.process.pid as i32, image.registers, rest.has_left(), line.as_bytes());
-                self.set(number, State::Ending(ending));
+                self.set(number, State::Ending(Box::new(ending)));
                 self.start_moving(number);
             }
             Some((Subject::Text(_), _)) => self.tell_and_refuse(number, line),
@@ -108,7 +109,8 @@ impl Gate {
             let _ = self.poller.add(fd.as_fd(), Source::Held(number));
         }
         if let State::Judging(subject, rest) = std::mem::replace(&mut call.state, State::Queued) {
-            let held = Held { subject, snapshot, verdict, rest, answer: None, _ended: ended };
+            let since = Instant::now();
+            let held = Held { subject, snapshot, verdict, rest, answer: None, since, told: false, _ended: ended };
             call.state = State::Held(Box::new(held));
         }
     }
@@ -192,7 +194,7 @@ impl Gate {
         self.withdraw(number, Withdrawal::Changed);
         if let Some((Subject::Image(image), _)) = self.open(number) {
             let ending = Ending::kill(image.event.process.pid as i32, image.registers);
-            self.set(number, State::Ending(ending));
+            self.set(number, State::Ending(Box::new(ending)));
             self.start_moving(number);
         }
     }

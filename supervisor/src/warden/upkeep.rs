@@ -4,12 +4,13 @@
 //! the image ignores or blocks (`nohup`).
 
 use super::ending::Ending;
-use super::gate::{Gate, State, Subject};
+use super::gate::{Errand, Gate, State, Subject};
 use crate::sys::notify;
 use crate::sys::procfs::Procfs;
 use crate::sys::ptrace::{self, Change};
-use stayexec_protocol::Withdrawal;
+use stayexec_protocol::{Verdict, Withdrawal};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 impl Gate {
     /// The process of a held call has ended.
@@ -28,6 +29,15 @@ impl Gate {
         for number in self.held() {
             let Some(call) = self.calls.get_mut(&number) else { continue };
             let State::Held(held) = &mut call.state else { continue };
+            if !held.told && held.since.elapsed() >= PATIENCE {
+                held.told = true;
+                let (pid, line) = (call.group, waiting_line(&held.verdict));
+                // The line is a courtesy: where it cannot be written, the question is open all the same.
+                let _ = self.errands.send(move || {
+                    super::courtesy::write_line(pid, line.as_bytes());
+                    Errand::Told
+                });
+            }
             match &held.subject {
                 Subject::Text(_) => {
                     if !notify::is_waiting(self.listener.as_fd(), call.notification.id) {
@@ -65,7 +75,7 @@ impl Gate {
                     Err(_) => {
                         let ending = Ending::kill(pid, image.registers);
                         self.withdraw(number, Withdrawal::Changed);
-                        self.set(number, State::Ending(ending));
+                        self.set(number, State::Ending(Box::new(ending)));
                         return true;
                     }
                 },
@@ -80,6 +90,16 @@ impl Gate {
         // One that is stopped as a job stays among the moving: SIGCONT is a change.
         !held.rest.is_at_rest()
     }
+}
+
+/// How long a question may be open before the agent's streams say so.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `stayexec: waiting for an answer (1a2b3c4d): rm -rf build`.
+fn waiting_line(verdict: &Verdict) -> String {
+    let id = verdict.question.map(|id| uuid::Uuid::from_bytes(id).simple().to_string()).unwrap_or_default();
+    let short = &id[id.len().saturating_sub(8)..];
+    format!("stayexec: waiting for an answer ({short}): {}\n", super::escaped(&verdict.shown))
 }
 
 /// Whether a signal waits for a held image that will end or stop it.
