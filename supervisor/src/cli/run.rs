@@ -45,7 +45,7 @@ pub(super) fn plan(
     config::make_private(&journal_dir, around.uid)?;
     let frozen = Frozen::of(settings, gate_off, observe);
     // A supervisor would refuse it later; here nothing has started.
-    frozen.policy()?;
+    frozen.matrix()?;
     Ok(Plan {
         run: Uuid::now_v7().into_bytes(),
         command: command.to_vec(),
