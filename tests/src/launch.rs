@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing of the tests' own environment or privilege reaches it but what the scene gives.
 
+use crate::sys::with_default_signals;
 use crate::{Outcome, Running, Scene};
 use anyhow::{Context, Result};
 use std::ffi::{OsStr, OsString};
@@ -122,6 +123,7 @@ impl<'s> Launch<'s> {
         if let Some(id) = self.scene.switch() {
             command.uid(id).gid(id);
         }
+        with_default_signals(&mut command);
         Ok(command)
     }
 
