@@ -1,1 +1,30 @@
 //! The harness of the end-to-end tests.
+//!
+//! A [`Scene`] is one test's world: folders of its own, a copy of the built `stayexec`, a user. Invariant: whatever a scene
+//! started has ended before its test ends, also where the test failed, and every wait has a limit. Refuses to reach outside:
+//! victims lie in the scene's folder, and only processes that belong to the scene are ever signalled.
+
+mod bounds;
+mod clock;
+mod faces;
+mod fixture;
+mod i386;
+mod launch;
+mod outcome;
+mod process;
+mod scene;
+mod sys;
+mod terminal;
+mod victim;
+
+pub use bounds::{cannot_run, full, later, rounds};
+pub use clock::{until, within};
+pub use faces::{Entry, Question};
+pub use fixture::install;
+pub use i386::i386_mark;
+pub use launch::{Input, Launch, Running};
+pub use outcome::Outcome;
+pub use process::{Process, fds, owned_by, resident_kib};
+pub use scene::{Scene, User};
+pub use terminal::Terminal;
+pub use victim::{Mark, Victim};

@@ -1,0 +1,68 @@
+//! `rules list`, `rules add`, `rules remove`.
+
+use super::{context, print, questions, remote};
+use crate::config::{self, Overrides, Surroundings};
+use crate::control::{self, Connection};
+use crate::error::Failure;
+use crate::exit_code;
+use serde_json::{Value, json};
+use stayexec_policy::GateDecision;
+use std::path::PathBuf;
+
+/// The supervisor, and the workspace by the name that it takes.
+fn reach(workspace: Option<PathBuf>) -> Result<(Connection, config::Settings, String), Failure> {
+    let around = Surroundings::current()?;
+    let settings = config::load(&Overrides { workspace, ..Overrides::default() }, &around)?;
+    settings.directories.make(around.uid)?;
+    let name = settings.workspace.to_str().ok_or_else(|| Failure::Usage("rules need a workspace whose name is UTF-8".into()))?.to_owned();
+    Ok((control::connect_or_start(&context::address(&settings.directories))?, settings, name))
+}
+
+/// Lists the rules of the configuration, and what was added and remembered.
+pub fn list(json: bool, workspace: Option<PathBuf>) -> Result<u8, Failure> {
+    let (mut connection, settings, name) = reach(workspace)?;
+    let own = remote::call(&mut connection, "rules_list", &json!({ "workspace": name }))?;
+    let configured = settings.rules.iter().map(|rule| {
+        json!({
+            "id": null, "kind": "configuration", "decision": rule.value.decision, "what": rule.value.r#match.join(" "),
+            "message": rule.value.message, "by": rule.source.to_string(),
+        })
+    });
+    let all: Vec<Value> = configured.chain(own.as_array().cloned().unwrap_or_default()).collect();
+    if json {
+        print::json(&all)?;
+        return Ok(exit_code::OK);
+    }
+    let text = |row: &Value, name: &str| crate::judge::shown(row[name].as_str().unwrap_or_default());
+    let rows: Vec<[String; 5]> = all
+        .iter()
+        .map(|row| {
+            let id = text(row, "id");
+            let id = id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned();
+            [id, text(row, "kind"), text(row, "decision"), text(row, "what"), text(row, "by")]
+        })
+        .collect();
+    print::table(["ID", "KIND", "DECISION", "WHAT", "BY"], &rows)?;
+    Ok(exit_code::OK)
+}
+
+/// Adds a rule.
+pub fn add(words: &[String], decision: GateDecision, message: Option<String>, workspace: Option<PathBuf>) -> Result<u8, Failure> {
+    let (mut connection, _, name) = reach(workspace)?;
+    let params = json!({ "workspace": name, "match": words, "decision": decision, "message": message, "face": "cli" });
+    let added = remote::call(&mut connection, "rules_add", &params)?;
+    print::line(&format!("added: {}", added["id"].as_str().unwrap_or_default()))?;
+    Ok(exit_code::OK)
+}
+
+/// Removes a rule or a remembered approval.
+pub fn remove(id: &str, workspace: Option<PathBuf>) -> Result<u8, Failure> {
+    let (mut connection, _, name) = reach(workspace)?;
+    let list = remote::call(&mut connection, "rules_list", &json!({ "workspace": name }))?;
+    let suffix = id.trim().to_ascii_lowercase();
+    let none = || Failure::Usage(format!("no rule and no remembered approval `{suffix}`; those of a file are removed there"));
+    let id = if suffix.len() < 4 { None } else { questions::fitting(&list, "id", &suffix)? }.ok_or_else(none)?;
+    remote::call(&mut connection, "rules_remove", &json!({ "workspace": name, "id": id }))?;
+    print::line(&format!("removed: {id}"))?;
+    Ok(exit_code::OK)
+}

@@ -1,0 +1,122 @@
+//! `run`: from a command line to a plan, and the plan to the warden.
+//!
+//! Invariant: whatever can be found wrong is found before anything of the command starts.
+
+use super::{Run, context};
+use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
+use crate::error::{Failure, say};
+use crate::journal;
+use crate::warden::{self, Plan};
+use crate::{exit_code, judge};
+use stayexec_protocol::{Decision, Mode, Record};
+use std::ffi::OsString;
+use std::path::Path;
+use uuid::Uuid;
+
+/// Variables that switch prompts off.
+const GATE: [&str; 2] = ["STAYEXEC_APPROVAL_GATE", "OPENHUMAN_APPROVAL_GATE"];
+
+/// Runs the command behind the gate.
+pub fn run(arguments: &Run) -> Result<u8, Failure> {
+    let around = Surroundings::current()?;
+    let overrides = arguments.overrides();
+    let settings = config::load(&overrides, &around)?;
+    let gate_off = gate_off(&settings, &around);
+    observable(&settings, arguments.observe)?;
+    let plan = plan(&arguments.command, &settings, &around, gate_off, arguments.observe)?;
+    announce(&settings, gate_off, arguments.observe);
+    let status = warden::run(&plan)?;
+    let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
+    if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
+}
+
+/// The plan for a command under these settings; makes the folders that it names.
+pub(super) fn plan(
+    command: &[OsString],
+    settings: &Settings,
+    around: &Surroundings,
+    gate_off: bool,
+    observe: bool,
+) -> Result<Plan, Failure> {
+    settings.directories.make(around.uid)?;
+    let state = context::workspace_state(&settings.directories, &settings.workspace);
+    let journal_dir = config::journals(&state);
+    config::make_private(&state, around.uid)?;
+    config::make_private(&journal_dir, around.uid)?;
+    let frozen = Frozen::of(settings, gate_off, observe);
+    // A supervisor would refuse it later; here nothing has started.
+    frozen.policy()?;
+    judge::check_rules(&frozen).map_err(Failure::Usage)?;
+    Ok(Plan {
+        run: Uuid::now_v7().into_bytes(),
+        command: command.to_vec(),
+        config: frozen.to_json()?,
+        address: context::address(&settings.directories),
+        journal_dir,
+        key_path: settings.directories.key(),
+        workspace: settings.workspace.clone(),
+        tier: frozen.tier.to_string(),
+        origin: word(&frozen.origin),
+        require: match frozen.require {
+            Require::Verify => Mode::Verify,
+            Require::Seccomp => Mode::Seccomp,
+            Require::Preload => Mode::Preload,
+        },
+    })
+}
+
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Whether the person switched prompts off, and may.
+fn gate_off(settings: &Settings, around: &Surroundings) -> bool {
+    let off = |name: &&&str| around.variable(name).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("false"));
+    let Some(name) = GATE.iter().find(off) else { return false };
+    if settings.gate_off.value == Permission::Forbid {
+        say(&format!("{name} is ignored: {} forbids it", settings.gate_off.source));
+        return false;
+    }
+    true
+}
+
+fn observable(settings: &Settings, observe: bool) -> Result<(), Failure> {
+    if observe && settings.observe.value == Permission::Forbid {
+        return Err(Failure::Usage(format!("--observe: {} forbids it", settings.observe.source)));
+    }
+    Ok(())
+}
+
+fn announce(settings: &Settings, gate_off: bool, observe: bool) {
+    if observe {
+        say("warning: this run only observes: nothing is asked and nothing is refused");
+    } else if gate_off {
+        say("warning: prompts are switched off by the environment: what would be asked about runs, blocks stay");
+    }
+    if settings.require.value != Require::Verify {
+        say(&format!("warning: require = {} lets a run start without the full gate", word(&settings.require.value)));
+    }
+}
+
+/// The status of a run that has to fail where anything was denied.
+fn denied(plan: &Plan) -> Result<u8, Failure> {
+    let path = plan.journal_dir.join(format!("{}.journal", Uuid::from_bytes(plan.run)));
+    let count = count_denied(&path).map_err(|e| Failure::Journal(path.display().to_string(), e))?;
+    if count == 0 {
+        return Ok(exit_code::OK);
+    }
+    say(&format!("{count} command{} denied; `stayexec history` lists them", if count == 1 { " was" } else { "s were" }));
+    Ok(exit_code::BLOCKED)
+}
+
+fn count_denied(path: &Path) -> Result<usize, journal::JournalError> {
+    let mut count = 0;
+    for record in journal::read(path, None)? {
+        match record?.1 {
+            Record::Judged(judged) if judged.decision == Decision::Deny => count += 1,
+            Record::Answered(answered) if answered.decision == Decision::Deny => count += 1,
+            _ => {}
+        }
+    }
+    Ok(count)
+}

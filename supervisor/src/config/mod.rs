@@ -1,0 +1,34 @@
+//! Configuration: layers of files, environment and command line, resolved into one frozen whole.
+//!
+//! managed file > command line > environment > workspace file > user file > defaults. Invariant: the managed file cannot
+//! be loosened by anything, and the workspace file, which the agent can write, can only tighten. Refuses unknown keys,
+//! and every error names file and line: with an invalid file no run starts.
+
+mod deadline;
+mod directories;
+mod document;
+mod error;
+mod frozen;
+mod layers;
+mod preset;
+mod resolve;
+mod show;
+mod source;
+mod surroundings;
+mod workspace;
+
+pub use deadline::Deadline;
+pub use directories::{Directories, journals, make_private, workspace_state};
+pub use document::{Origin, Permission, Program, Require, RiskLevel, Rule};
+pub use error::ConfigError;
+pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
+pub use layers::{Layer, Overrides};
+pub use preset::Preset;
+pub use resolve::{Settings, load};
+pub use show::{Row, rows};
+pub use source::{Source, Sourced};
+pub use surroundings::Surroundings;
+pub use workspace::find as find_workspace;
+
+#[cfg(test)]
+mod schema_tests;

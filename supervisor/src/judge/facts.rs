@@ -1,0 +1,78 @@
+//! An event in the words of the policy.
+//!
+//! Invariant: only what the warden read goes into a judgement; nothing is looked up here. A text that the kernel cannot
+//! load is judged as what happens to it: a shell reads it.
+
+use super::session::Session;
+use stayexec_policy::forbidden::Operands;
+use stayexec_policy::{Assessment, Exec, FileFacts, Places, Script, Stdin};
+use stayexec_protocol::{Event, Stage};
+
+/// What the classifier says of an event.
+pub fn assess(session: &Session, event: &Event) -> Assessment {
+    let words = shell_words(event);
+    session.policy.classify_argv(&exec(session, event, words.as_deref()), &session.places())
+}
+
+/// What an event would open.
+pub fn operands(session: &Session, event: &Event) -> Operands {
+    let words = shell_words(event);
+    Operands::of_exec(&session.policy, &exec(session, event, words.as_deref()), &session.places())
+}
+
+/// A shell, as the caller of a text without `#!` starts it.
+const SHELL: &[u8] = b"/bin/sh";
+
+fn shell_words(event: &Event) -> Option<Vec<Vec<u8>>> {
+    (event.stage == Stage::Text).then(|| {
+        let path = event.script.as_ref().map_or(&event.executable.path, |script| &script.path);
+        [SHELL.to_vec(), path.clone()].into_iter().chain(event.argv.iter().skip(1).cloned()).collect()
+    })
+}
+
+fn exec<'a>(session: &'a Session, event: &'a Event, words: Option<&'a [Vec<u8>]>) -> Exec<'a> {
+    let file = &event.executable;
+    let loaded = FileFacts {
+        path: &file.path,
+        root_owned: file.root_owned,
+        chain_root_owned: file.chain_root_owned,
+        unchanged: file.unchanged,
+        same_view: file.same_view,
+        linker_trusted: file.linker_trusted,
+    };
+    let shell = FileFacts { path: SHELL, root_owned: true, chain_root_owned: true, unchanged: true, same_view: true, linker_trusted: true };
+    Exec {
+        argv: words.unwrap_or(&event.argv),
+        environment: &event.environment,
+        baseline: &session.baseline,
+        cwd: &event.cwd,
+        file: if words.is_some() { shell } else { loaded },
+        script: event.script.as_ref().map(|script| Script {
+            path: &script.path,
+            text: script.text.as_deref(),
+            // The protocol names a script only where the kernel found `#!`, or where the text itself was called.
+            interpreted_by_kernel: event.stage != Stage::Text,
+        }),
+        stdin: match event.stdin {
+            stayexec_protocol::Stdin::Unknown => Stdin::Unknown,
+            stayexec_protocol::Stdin::Terminal => Stdin::Terminal,
+            stayexec_protocol::Stdin::Null => Stdin::Null,
+            stayexec_protocol::Stdin::File => Stdin::File,
+            stayexec_protocol::Stdin::Pipe => Stdin::Pipe,
+            stayexec_protocol::Stdin::Socket => Stdin::Socket,
+        },
+    }
+}
+
+impl Session {
+    /// Whom a name can be believed in this run.
+    pub fn places(&self) -> Places<'_> {
+        Places {
+            launch_path: &self.launch_path,
+            trust_dirs: &self.trust_dirs,
+            workspace: self.frozen.places.workspace.bytes(),
+            temp: &self.temp,
+            home: self.frozen.places.home.bytes(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Grants: what an approval covers besides the one image that was approved.
+//!
+//! Invariant: a grant is bound to a process by pid and start time, covers no class above the approved one, and in that
+//! very process only programs that the approved text names. Refuses descendants that were reparented away: their ancestry
+//! no longer leads to the process, so they are asked about anew.
+
+use serde::{Deserialize, Serialize};
+use stayexec_policy::{CommandClass, redact};
+use stayexec_protocol::{Event, Process};
+use std::collections::BTreeSet;
+
+/// Most names that are taken from one word or script.
+const NAMES: usize = 1_024;
+/// Most grants of a run; past it the oldest go, and what they covered is asked about.
+const LIMIT: usize = 10_000;
+
+/// What an approval covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    pid: u32,
+    start: u64,
+    class: CommandClass,
+    /// Names that the approved text holds, for what the process itself becomes.
+    names: BTreeSet<String>,
+}
+
+impl Grant {
+    /// The grant that an approval of this event gives; `None` where not all of its text was seen.
+    pub fn of(event: &Event, class: CommandClass, text_seen: bool) -> Option<Self> {
+        // Names go to the disk: what is no name, or part of a secret, is none.
+        let argv = redact::argv(&event.argv);
+        let script = event.script.iter().filter_map(|script| Some(redact::text(&String::from_utf8_lossy(script.text.as_ref()?))));
+        let texts = argv.iter().map(|word| String::from_utf8_lossy(word).into_owned()).chain(script);
+        let mut names = BTreeSet::new();
+        for text in texts.take_while(|_| text_seen) {
+            let word = |c: char| c.is_alphanumeric() || "._+-@".contains(c);
+            names.extend(text.split(|c| !word(c)).filter(|name| (1..=64).contains(&name.len())).take(NAMES).map(str::to_owned));
+        }
+        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names })
+    }
+
+    fn is(&self, process: &Process) -> bool {
+        (self.pid, self.start) == (process.pid, process.start)
+    }
+
+    fn names(&self, event: &Event) -> bool {
+        let name = |path: &[u8]| {
+            let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+            std::str::from_utf8(name).is_ok_and(|name| self.names.contains(name))
+        };
+        match &event.script {
+            // What is named is the script; its interpreter comes with it.
+            Some(script) => name(&script.path),
+            None => name(&event.executable.path),
+        }
+    }
+
+    fn covers(&self, event: &Event, class: CommandClass) -> bool {
+        if class > self.class {
+            return false;
+        }
+        if self.is(&event.process) { self.names(event) } else { event.ancestry.iter().any(|ancestor| self.is(ancestor)) }
+    }
+}
+
+/// The grants of a run.
+#[derive(Debug, Default)]
+pub struct Grants(Vec<Grant>);
+
+impl Grants {
+    /// Adds grants.
+    pub fn extend(&mut self, grants: impl IntoIterator<Item = Grant>) {
+        grants.into_iter().for_each(|grant| self.add(grant));
+    }
+
+    fn add(&mut self, grant: Grant) {
+        if self.0.len() >= LIMIT {
+            self.0.remove(0);
+        }
+        if !self.0.contains(&grant) {
+            self.0.push(grant);
+        }
+    }
+
+    /// Whether a start of this class is covered.
+    pub fn cover(&self, event: &Event, class: CommandClass) -> bool {
+        self.0.iter().any(|grant| grant.covers(event, class))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::testing::event;
+    use super::*;
+
+    fn process(pid: u32, start: u64) -> Process {
+        Process { pid, start, name: b"x".to_vec() }
+    }
+
+    fn child(path: &str, parents: &[(u32, u64)]) -> Event {
+        let ancestry = parents.iter().map(|(pid, start)| process(*pid, *start)).collect();
+        Event { process: process(77, 700), ancestry, ..event(path, &["x"]) }
+    }
+
+    fn granted() -> Grants {
+        let mut grants = Grants::default();
+        let approved = Event { process: process(10, 20), ..event("/usr/bin/bash", &["bash", "-c", "cd x; npm install"]) };
+        grants.extend(Grant::of(&approved, CommandClass::Install, true));
+        grants
+    }
+
+    #[test]
+    fn descendants_up_to_the_class_are_covered() {
+        let grants = granted();
+        assert!(grants.cover(&child("/usr/bin/node", &[(10, 20)]), CommandClass::Install));
+        assert!(grants.cover(&child("/usr/bin/make", &[(50, 1), (10, 20), (1, 0)]), CommandClass::Write));
+        assert!(!grants.cover(&child("/usr/bin/rm", &[(10, 20)]), CommandClass::Destructive));
+    }
+
+    #[test]
+    fn reparented_reused_and_foreign_processes_are_not() {
+        let grants = granted();
+        assert!(!grants.cover(&child("/usr/bin/node", &[(1, 0)]), CommandClass::Write));
+        assert!(!grants.cover(&child("/usr/bin/node", &[(10, 21)]), CommandClass::Write));
+    }
+
+    #[test]
+    fn in_place_only_what_the_text_names() {
+        let grants = granted();
+        let own = |path: &str| Event { process: process(10, 20), ..event(path, &["x"]) };
+        assert!(grants.cover(&own("/usr/bin/npm"), CommandClass::Install));
+        assert!(!grants.cover(&own("/usr/bin/make"), CommandClass::Write));
+    }
+
+    #[test]
+    fn a_text_that_nobody_saw_grants_nothing() {
+        assert_eq!(Grant::of(&event("/usr/bin/bash", &["bash"]), CommandClass::Write, false), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! The order of judgement: a straight list of steps, the first that decides is the recorded reason.
+//!
+//! Invariant: classes are only raised, a block of the matrix is lifted by nothing, and a person is asked only where no
+//! earlier step decided. Refuses to ask where nobody is there: such a call is denied at once.
+
+use super::grants::Grant;
+use super::remembered::{Pattern, Remembered};
+use super::session::Session;
+use super::workspaces::Workspace;
+use super::{facts, forbidden, rules};
+use crate::clock::Nanos;
+use crate::config::{Origin, RiskLevel};
+use stayexec_policy::{Assessment, CommandClass, GateDecision};
+use stayexec_protocol::{Decision, Event, Reason};
+
+/// The variable in which a caller declares the class of what it starts.
+const DECLARED: &[u8] = b"STAYEXEC_DECLARED_CLASS=";
+
+/// What was decided, before anybody is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// Allow, deny, or hold for a person.
+    pub decision: Decision,
+    /// The class.
+    pub class: CommandClass,
+    /// The step that decided.
+    pub reason: Reason,
+    /// For people: the deciding entry, or why it is refused.
+    pub note: String,
+    /// Nothing but the start itself went into it.
+    pub repeatable: bool,
+    /// What an approval covers besides this image.
+    pub grant: Option<Grant>,
+    /// What an approval can remember.
+    pub pattern: Option<Pattern>,
+}
+
+/// Judges one event by the steps of the order.
+pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: Nanos) -> Judgement {
+    let launched = session.launch.covers(event);
+    let assessment = facts::assess(session, event);
+    let class = raised(session, event, assessment.class);
+    let forbidden = forbidden::check(session, event);
+    // Where an operand leads can change without its name: such a start is looked at every time.
+    let repeatable = forbidden == Ok(false);
+    let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None };
+    let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
+    let approved = |session: &mut Session, judgement: Judgement| {
+        session.grants.extend(Grant::of(event, class, assessment.text_seen));
+        once(judgement)
+    };
+    let judgement = if let Err(why) = forbidden {
+        standing(Decision::Deny, Reason::Forbidden, why)
+    } else if launched {
+        once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
+    } else {
+        let matrix = session.policy.gate_decision(class);
+        let rule = rules::strictest(&session.frozen, workspace, event, assessment.trusted);
+        match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
+            (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
+            (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
+            (_, Some((GateDecision::Prompt, said))) => {
+                let judgement = standing(Decision::Hold, Reason::Rule, said);
+                prompt(session, true, Judgement { grant: Grant::of(event, class, assessment.text_seen), ..judgement })
+            }
+            (_, Some((GateDecision::Allow, said))) => approved(session, standing(Decision::Allow, Reason::Rule, said)),
+            // What the matrix allows needs no approval: it is recorded as the matrix's, whatever covers it besides.
+            (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, entry(&assessment)),
+            (GateDecision::Prompt, None) => {
+                let environment = session.environment(event);
+                let covers = |known: &&Remembered| {
+                    known.counts(session.run, now) && known.pattern.covers(event, class, assessment.trusted, &environment, &session.mac)
+                };
+                if let Some(known) = workspace.remembered.iter().find(covers) {
+                    let note = format!("remembered: {}", known.pattern.shown());
+                    approved(session, standing(Decision::Allow, Reason::Remembered, note))
+                } else if session.grants.cover(event, class) {
+                    once(standing(Decision::Allow, Reason::Grant, "covered by an approval".into()))
+                } else {
+                    let grant = Grant::of(event, class, assessment.text_seen);
+                    let pattern = Pattern::of(event, class, assessment.trusted, environment, &session.mac);
+                    let judgement = standing(Decision::Hold, Reason::Matrix, entry(&assessment));
+                    prompt(session, flagged(session, event), Judgement { grant, pattern, ..judgement })
+                }
+            }
+        }
+    };
+    observed(session, judgement)
+}
+
+/// What an approval of an event covers, and what it can remember.
+pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
+    let assessment = facts::assess(session, event);
+    let class = raised(session, event, assessment.class);
+    let pattern = Pattern::of(event, class, assessment.trusted, session.environment(event), &session.mac);
+    (Grant::of(event, class, assessment.text_seen), pattern)
+}
+
+/// Who answers a prompt. One that insists parks in a background run too.
+fn prompt(session: &Session, insists: bool, judgement: Judgement) -> Judgement {
+    if session.frozen.gate_off {
+        return Judgement { decision: Decision::Allow, reason: Reason::GateOff, note: "prompts are switched off".into(), ..judgement };
+    }
+    match session.frozen.origin {
+        Origin::Unattended => {
+            let note = format!("{} needs an approval, and this run has nobody to ask", judgement.class);
+            // A grant may cover the same start elsewhere.
+            Judgement { decision: Decision::Deny, reason: Reason::Unattended, note, repeatable: false, ..judgement }
+        }
+        Origin::Background if !insists => Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement },
+        Origin::Background | Origin::Interactive => Judgement { decision: Decision::Hold, repeatable: false, ..judgement },
+    }
+}
+
+/// A run that only observes lets everything through, and says what it would have done.
+fn observed(session: &Session, judgement: Judgement) -> Judgement {
+    if !session.frozen.observe || judgement.decision == Decision::Allow {
+        return judgement;
+    }
+    let would = if judgement.decision == Decision::Hold { "would be asked" } else { "would be denied" };
+    let note = format!("{would} ({}): {}", judgement.reason, judgement.note);
+    Judgement { decision: Decision::Allow, reason: Reason::Observed, note, ..judgement }
+}
+
+fn blocked(session: &Session, class: CommandClass) -> String {
+    format!("the {} tier refuses {class} commands", session.policy.autonomy())
+}
+
+fn entry(assessment: &Assessment) -> String {
+    match &assessment.entry {
+        Some(entry) => format!("{} ({entry})", assessment.reason),
+        None => assessment.reason.clone(),
+    }
+}
+
+/// The class after `[program.X] risk_level` and what the caller declares: both only raise.
+fn raised(session: &Session, event: &Event, class: CommandClass) -> CommandClass {
+    let declared = event.environment.iter().filter_map(|entry| entry.strip_prefix(DECLARED));
+    let declared = declared.filter_map(|word| std::str::from_utf8(word).ok()?.parse::<CommandClass>().ok()).max();
+    let level = programs(session, event).filter_map(|program| program.risk_level).max();
+    let least = match level {
+        None => CommandClass::Read,
+        Some(RiskLevel::Medium) => CommandClass::Write,
+        Some(RiskLevel::High) => CommandClass::Destructive,
+    };
+    class.max(least).max(declared.unwrap_or(least))
+}
+
+fn flagged(session: &Session, event: &Event) -> bool {
+    programs(session, event).any(|program| program.require_approval_for_medium_risk)
+}
+
+/// The entries for this start: by the name of the file, of its script and of what it is called. All of them only raise.
+fn programs<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a crate::config::Program> {
+    let name = |path: &'a [u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    let names = [Some(&event.executable.path), event.script.as_ref().map(|script| &script.path), event.argv.first()];
+    let interpreted = event.argv.get(1).filter(|word| word.contains(&b'/'));
+    names.into_iter().chain([interpreted]).flatten().filter_map(move |path| {
+        let name = std::str::from_utf8(name(path)).ok()?;
+        session.frozen.programs.get(name)
+    })
+}
+
+#[cfg(test)]
+#[path = "judgement_tests.rs"]
+mod tests;

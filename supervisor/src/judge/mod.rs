@@ -1,0 +1,32 @@
+//! The judgement: what becomes of each program start, and who is asked.
+//!
+//! One thread owns all of it: runs, open questions, their answers. Invariant: a verdict is reached by the steps of
+//! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
+//! judged is denied, and a judge that dies leaves every call with its warden, held.
+
+mod check;
+mod facts;
+mod forbidden;
+mod grants;
+mod index;
+mod judgement;
+mod launch;
+mod question;
+mod questions;
+mod remembered;
+mod rpc;
+mod rpc_rules;
+mod rules;
+mod serve;
+mod session;
+mod store;
+mod supervisor;
+mod text;
+mod workspaces;
+
+pub use check::{Checked, Input, check};
+pub use question::{Answering, Choice, Question};
+pub use questions::QuestionError;
+pub use rules::check as check_rules;
+pub use serve::{Options, ServeError, serve};
+pub use text::{word as shown_bytes, word_of_text as shown};

@@ -1,0 +1,249 @@
+//! The open questions.
+//!
+//! Invariant: a question is open, or ended once and for ever: the first answer counts, and a deadline that has passed is
+//! an answer. Identical questions are one, and its answer releases those that wait for it then. Refuses more open
+//! questions than its limit: such a call is denied, not forgotten.
+
+use super::grants::Grant;
+use super::question::{Answering, Question};
+use super::remembered::Pattern;
+use crate::clock::{Nanos, rfc3339};
+use serde::{Deserialize, Serialize};
+use stayexec_protocol::{Decision, Reason};
+use std::collections::{BTreeMap, HashMap};
+use uuid::Uuid;
+
+/// Most open questions.
+pub const OPEN_LIMIT: usize = 10_000;
+
+/// Why a question cannot be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionError {
+    /// No question has this id, or its program ended by itself.
+    #[error("no open question has this id; `stayexec pending` lists them")]
+    Unknown,
+    /// Somebody was faster.
+    #[error("this question was answered already; `stayexec history` says how")]
+    Answered,
+    /// The deadline passed.
+    #[error("this question expired and its command was denied; run the command again to be asked again")]
+    Expired,
+}
+
+/// What makes two questions the same: digest of raw argv, cwd, file and environment.
+pub type Key = [u8; 32];
+
+/// A question that was ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The question.
+    #[serde(flatten)]
+    pub question: Question,
+    /// What was said.
+    pub decision: String,
+    /// What became of the calls.
+    pub outcome: String,
+    /// Answer or expired.
+    pub reason: String,
+    /// For the agent.
+    pub note: String,
+    /// Who said it, through which face.
+    pub decided_by: String,
+    /// When, RFC 3339.
+    pub decided: String,
+}
+
+impl Ended {
+    /// How a question ends by this answer.
+    pub fn new(question: &Question, answering: &Answering, decision: Decision, reason: Reason, now: Nanos) -> Self {
+        Self {
+            question: question.clone(),
+            decision: answering.choice.as_str().to_owned(),
+            outcome: decision.as_str().to_owned(),
+            reason: reason.as_str().to_owned(),
+            note: answering.note.clone(),
+            decided_by: answering.by.clone(),
+            decided: rfc3339(now),
+        }
+    }
+
+    /// The error for whoever answers it again.
+    pub fn error(&self) -> QuestionError {
+        if self.reason == Reason::Expired.as_str() { QuestionError::Expired } else { QuestionError::Answered }
+    }
+}
+
+/// A call that waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its number.
+    pub call: u64,
+    /// What an approval covers besides.
+    pub grant: Option<Grant>,
+}
+
+/// An open question.
+#[derive(Debug)]
+pub struct Open {
+    /// The question.
+    pub question: Question,
+    /// The calls that wait.
+    pub waiting: Vec<Waiting>,
+    /// What AlwaysApprove would remember.
+    pub pattern: Option<Pattern>,
+    /// What makes it this question.
+    pub key: Key,
+    /// When it expires.
+    pub deadline: Nanos,
+}
+
+/// All open questions of a supervisor.
+#[derive(Debug, Default)]
+pub struct Questions {
+    open: BTreeMap<Uuid, Open>,
+    same: HashMap<(Uuid, Key), Uuid>,
+    of_call: HashMap<(Uuid, u64), Uuid>,
+}
+
+impl Questions {
+    /// The open question that is the same as this one.
+    pub fn same(&self, run: Uuid, key: Key) -> Option<&Open> {
+        self.open.get(self.same.get(&(run, key))?)
+    }
+
+    /// Takes one more call into an open question.
+    pub fn join(&mut self, id: Uuid, waiting: Waiting) {
+        let Some(open) = self.open.get_mut(&id) else { return };
+        self.of_call.insert((open.question.run, waiting.call), id);
+        if open.waiting.iter().all(|other| other.call != waiting.call) {
+            open.waiting.push(waiting);
+            open.question.count = open.waiting.len();
+        }
+    }
+
+    /// Whether one more question can be opened.
+    pub fn has_room(&self) -> bool {
+        self.open.len() < OPEN_LIMIT
+    }
+
+    /// Opens a question.
+    pub fn open(&mut self, open: Open) {
+        let (id, run) = (open.question.audit_id, open.question.run);
+        self.same.insert((run, open.key), id);
+        self.of_call.extend(open.waiting.iter().map(|waiting| ((run, waiting.call), id)));
+        self.open.insert(id, open);
+    }
+
+    /// The open question of this id.
+    pub fn get(&self, id: Uuid) -> Option<&Open> {
+        self.open.get(&id)
+    }
+
+    /// Takes a question out: it is over.
+    pub fn remove(&mut self, id: Uuid) -> Option<Open> {
+        let open = self.open.remove(&id)?;
+        let run = open.question.run;
+        self.same.remove(&(run, open.key));
+        for waiting in &open.waiting {
+            self.of_call.remove(&(run, waiting.call));
+        }
+        Some(open)
+    }
+
+    /// The questions whose deadline has passed.
+    pub fn overdue(&self, now: Nanos) -> Vec<Uuid> {
+        self.open.iter().filter(|(_, open)| open.deadline <= now).map(|(id, _)| *id).collect()
+    }
+
+    /// A call is no longer there: its question loses it, and goes with the last one.
+    pub fn withdraw(&mut self, run: Uuid, call: u64) {
+        let Some(id) = self.of_call.remove(&(run, call)) else { return };
+        let Some(open) = self.open.get_mut(&id) else { return };
+        open.waiting.retain(|other| other.call != call);
+        open.question.count = open.waiting.len();
+        if open.waiting.is_empty() {
+            self.remove(id);
+        }
+    }
+
+    /// A run is no longer there.
+    pub fn withdraw_run(&mut self, run: Uuid) {
+        let gone: Vec<Uuid> = self.open.iter().filter(|(_, open)| open.question.run == run).map(|(id, _)| *id).collect();
+        gone.into_iter().for_each(|id| drop(self.remove(id)));
+    }
+
+    /// The open questions, oldest first.
+    pub fn pending(&self) -> impl Iterator<Item = &Question> {
+        self.open.values().map(|open| &open.question)
+    }
+
+    /// When the next question expires.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        self.open.values().map(|open| open.deadline).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: Uuid = Uuid::from_u128(1);
+
+    fn open(id: u128, key: u8, call: u64, deadline: Nanos) -> Open {
+        let question = Question {
+            audit_id: Uuid::from_u128(id),
+            run: RUN,
+            agent: "bash".into(),
+            command: "rm x".into(),
+            argv: vec![],
+            cwd: "/".into(),
+            file: "/bin/rm".into(),
+            class: stayexec_policy::CommandClass::Write,
+            reasons: vec![],
+            always_rule: None,
+            origin: crate::config::Origin::Interactive,
+            created: String::new(),
+            deadline: String::new(),
+            count: 1,
+        };
+        Open { question, waiting: vec![Waiting { call, grant: None }], pattern: None, key: [key; 32], deadline }
+    }
+
+    #[test]
+    fn identical_questions_are_one() {
+        let mut questions = Questions::default();
+        questions.open(open(9, 1, 5, 100));
+        let same = questions.same(RUN, [1; 32]).map(|open| open.question.audit_id);
+        assert_eq!(same, Some(Uuid::from_u128(9)));
+        for _ in 0..2 {
+            questions.join(Uuid::from_u128(9), Waiting { call: 6, grant: None });
+        }
+        assert_eq!(questions.pending().map(|q| q.count).collect::<Vec<_>>(), [2]);
+        let calls = questions.remove(Uuid::from_u128(9)).map(|open| open.waiting.iter().map(|w| w.call).collect::<Vec<_>>());
+        assert_eq!(calls, Some(vec![5, 6]));
+        assert!(questions.same(RUN, [1; 32]).is_none(), "a later one is asked anew");
+    }
+
+    #[test]
+    fn deadlines_come_in_their_order() {
+        let mut questions = Questions::default();
+        questions.open(open(9, 1, 5, 100));
+        questions.open(open(10, 2, 6, 50));
+        assert_eq!(questions.next_deadline(), Some(50));
+        assert_eq!(questions.overdue(50), [Uuid::from_u128(10)]);
+    }
+
+    #[test]
+    fn a_withdrawn_call_takes_its_question_with_it() {
+        let mut questions = Questions::default();
+        questions.open(open(9, 1, 5, 100));
+        questions.join(Uuid::from_u128(9), Waiting { call: 6, grant: None });
+        questions.withdraw(RUN, 5);
+        assert_eq!(questions.pending().count(), 1);
+        questions.withdraw(RUN, 6);
+        assert_eq!(questions.pending().count(), 0);
+        questions.open(open(10, 1, 7, 100));
+        questions.withdraw_run(RUN);
+        assert!(questions.open.is_empty() && questions.same.is_empty() && questions.of_call.is_empty());
+    }
+}

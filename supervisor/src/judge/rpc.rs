@@ -1,0 +1,266 @@
+//! JSON-RPC 2.0: the one table of methods behind every face.
+//!
+//! Invariant: a method name is looked up in [`METHODS`] and nowhere else; both namespaces name the same methods. Refuses
+//! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
+
+use super::question::{Answering, Choice};
+use super::questions::{Ended, QuestionError};
+use super::supervisor::{AnswerError, Supervisor};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Namespaces in which the methods are found.
+const NAMESPACES: [&str; 2] = ["stayexec", "openhuman"];
+/// Most requests in a batch.
+const BATCH: usize = 1_000;
+/// Longest time for which an approval is remembered: a day.
+const MINUTES: u32 = 24 * 60;
+/// Longest note, in bytes.
+const NOTE: usize = 4_096;
+
+/// Why a method did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcError {
+    code: i64,
+    message: String,
+    kind: Option<&'static str>,
+}
+
+impl RpcError {
+    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), kind: None }
+    }
+
+    pub(super) fn parameters(message: impl Into<String>) -> Self {
+        Self::new(-32_602, message)
+    }
+
+    fn to_json(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(kind) = self.kind {
+            error["data"] = json!({ "kind": kind });
+        }
+        error
+    }
+}
+
+impl From<QuestionError> for RpcError {
+    fn from(error: QuestionError) -> Self {
+        let (code, kind) = match error {
+            QuestionError::Unknown => (-32_004, "unknown"),
+            QuestionError::Answered => (-32_005, "answered"),
+            QuestionError::Expired => (-32_006, "expired"),
+        };
+        Self { code, message: error.to_string(), kind: Some(kind) }
+    }
+}
+
+impl From<AnswerError> for RpcError {
+    fn from(error: AnswerError) -> Self {
+        let (code, kind) = match error {
+            AnswerError::Question(error) => return error.into(),
+            AnswerError::Nothing => (-32_007, "nothing"),
+            AnswerError::Store(_) => (-32_008, "store"),
+        };
+        Self { code, message: error.to_string(), kind: Some(kind) }
+    }
+}
+
+type Method = fn(&mut Supervisor, Value) -> Result<Value, RpcError>;
+
+/// Every method, without its namespace.
+const METHODS: &[(&str, Method)] = &[
+    ("approval_list_pending", list_pending),
+    ("approval_decide", decide),
+    ("approval_list_recent_decisions", list_recent_decisions),
+    ("approval_get_gate_state", get_gate_state),
+    ("run_list", super::rpc_rules::list_runs),
+    ("run_stop", super::rpc_rules::stop_run),
+    ("rules_list", super::rpc_rules::list),
+    ("rules_add", super::rpc_rules::add),
+    ("rules_remove", super::rpc_rules::remove),
+];
+
+/// Answers a request or a batch.
+pub fn serve(supervisor: &mut Supervisor, request: &[u8]) -> Vec<u8> {
+    let reply = match serde_json::from_slice(request) {
+        Err(e) => Some(failed(Value::Null, &RpcError::new(-32_700, format!("this is no JSON: {e}")))),
+        Ok(Value::Array(batch)) if batch.is_empty() || batch.len() > BATCH => {
+            Some(failed(Value::Null, &RpcError::new(-32_600, format!("a batch holds 1 to {BATCH} requests"))))
+        }
+        Ok(Value::Array(batch)) => {
+            let replies: Vec<Value> = batch.into_iter().filter_map(|one| answer(supervisor, one)).collect();
+            (!replies.is_empty()).then_some(Value::Array(replies))
+        }
+        Ok(one) => answer(supervisor, one),
+    };
+    // A notification is not replied to in JSON-RPC; the frame is, with nothing in it.
+    reply.map(|reply| reply.to_string().into_bytes()).unwrap_or_default()
+}
+
+/// Calls a method by its full name.
+///
+/// # Errors
+/// [`RpcError`] as JSON-RPC numbers it.
+pub fn call(supervisor: &mut Supervisor, method: &str, params: Value) -> Result<Value, RpcError> {
+    let name = method.split_once('.').filter(|(namespace, _)| NAMESPACES.contains(namespace)).map(|(_, name)| name);
+    let found = METHODS.iter().find(|(known, _)| Some(*known) == name);
+    let (_, run) = found.ok_or_else(|| RpcError::new(-32_601, format!("there is no method `{}`", shown(method))))?;
+    run(supervisor, params)
+}
+
+pub(super) fn shown(method: &str) -> String {
+    method.chars().filter(char::is_ascii_graphic).take(60).collect()
+}
+
+#[derive(Deserialize)]
+struct Request {
+    jsonrpc: String,
+    method: String,
+    #[serde(default)]
+    params: Value,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+}
+
+/// `"id": null` is an id; a missing one makes a notification.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+fn answer(supervisor: &mut Supervisor, request: Value) -> Option<Value> {
+    let request: Request = match serde_json::from_value(request) {
+        Ok(request) => request,
+        Err(e) => return Some(failed(Value::Null, &RpcError::new(-32_600, format!("this is no request: {e}")))),
+    };
+    let result = if request.jsonrpc == "2.0" {
+        call(supervisor, &request.method, request.params)
+    } else {
+        Err(RpcError::new(-32_600, "jsonrpc has to be \"2.0\""))
+    };
+    let id = request.id?;
+    Some(match result {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        Err(error) => failed(id, &error),
+    })
+}
+
+fn failed(id: Value, error: &RpcError) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error.to_json() })
+}
+
+pub(super) fn parameters<T: DeserializeOwned + Default>(params: Value) -> Result<T, RpcError> {
+    if params.is_null() || params.as_array().is_some_and(Vec::is_empty) {
+        return Ok(T::default());
+    }
+    serde_json::from_value(params).map_err(|e| RpcError::parameters(e.to_string()))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Pending {
+    session: Option<String>,
+}
+
+fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Pending { session } = parameters(params)?;
+    let of = |run: Uuid| session.as_ref().is_none_or(|wanted| run.to_string() == *wanted);
+    let pending: Vec<_> = supervisor.questions.pending().filter(|question| of(question.run)).collect();
+    to_value(&pending)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Decide {
+    audit_id: Option<String>,
+    request_id: Option<String>,
+    decision: String,
+    note: String,
+    face: Option<String>,
+    minutes: Option<u32>,
+}
+
+fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Decide { audit_id, request_id, decision, note, face, minutes } = parameters(params)?;
+    let id = match (audit_id, request_id) {
+        (Some(id), None) | (None, Some(id)) => id,
+        _ => return Err(RpcError::parameters("give the question's id as audit_id, or as request_id")),
+    };
+    let choice = choice(decision.trim(), minutes)?;
+    if note.len() > NOTE {
+        return Err(RpcError::parameters(format!("a note has at most {NOTE} bytes")));
+    }
+    let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
+    let by = by(face.as_deref());
+    let answering = Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() };
+    let mut row = to_value(&supervisor.answer(id, &answering)?)?;
+    row["decision"] = json!(choice.as_str());
+    row["decided_by"] = json!(by);
+    Ok(row)
+}
+
+/// The answers, in the two spellings that clients use.
+fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
+    match (word, minutes) {
+        ("ApproveOnce" | "approve_once", None) => Ok(Choice::ApproveOnce),
+        ("AlwaysApprove" | "always_approve", None) => Ok(Choice::AlwaysApprove),
+        ("ApproveForRun" | "approve_for_run", None) => Ok(Choice::ApproveForRun),
+        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes)),
+        ("ApproveFor" | "approve_for", _) => Err(RpcError::parameters(format!("ApproveFor needs minutes, 1 to {MINUTES}"))),
+        ("Deny" | "deny", None) => Ok(Choice::Deny),
+        ("AskLater" | "ask_later", None) => Ok(Choice::AskLater),
+        (_, Some(_)) => Err(RpcError::parameters("minutes go with ApproveFor alone")),
+        _ => Err(RpcError::parameters("decision has to be ApproveOnce, AlwaysApprove, ApproveForRun, ApproveFor, Deny or AskLater")),
+    }
+}
+
+/// Who says it, through which face.
+pub(super) fn by(face: Option<&str>) -> String {
+    format!("{} through {}", user(), face.map_or_else(|| "rpc".to_owned(), shown))
+}
+
+fn user() -> String {
+    let uid = nix::unistd::getuid();
+    let named = nix::unistd::User::from_uid(uid).ok().flatten();
+    named.map_or_else(|| format!("user {uid}"), |user| user.name)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Recent {
+    limit: Option<u64>,
+}
+
+fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Recent { limit } = parameters(params)?;
+    let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
+    let mut recent: Vec<Ended> = Vec::new();
+    for workspace in supervisor.workspaces.all() {
+        recent.extend(workspace.store.recent(limit).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+    }
+    recent.sort_by(|one, other| other.decided.cmp(&one.decided));
+    recent.truncate(limit);
+    to_value(&recent)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
+fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Nothing {} = parameters(params)?;
+    Ok(json!({
+        "installed": true,
+        "disabledByEnv": supervisor.sessions.values().any(|session| session.frozen.gate_off),
+        "overrideIgnored": false,
+        "host": "cli",
+        "runs": supervisor.sessions.len(),
+        "pending": supervisor.questions.pending().count(),
+    }))
+}
+
+pub(super) fn to_value(value: &impl serde::Serialize) -> Result<Value, RpcError> {
+    serde_json::to_value(value).map_err(|e| RpcError::new(-32_603, e.to_string()))
+}

@@ -1,0 +1,141 @@
+//! JSON-RPC methods about runs, rules and remembered approvals.
+//!
+//! Invariant: a change is in the store before it is effective, and effective before it is confirmed: wardens forget what
+//! they were told before. Refuses a rule that could never match.
+
+use super::rpc::{RpcError, by, parameters, to_value};
+use super::supervisor::Supervisor;
+use super::workspaces::OwnRule;
+use crate::clock::{self, rfc3339};
+use crate::config::{PlacedRule, Rule};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use stayexec_policy::GateDecision;
+use stayexec_protocol::Message;
+use std::path::PathBuf;
+use uuid::Uuid;
+
+fn store(error: impl std::fmt::Display) -> RpcError {
+    RpcError::new(-32_008, error.to_string())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
+/// The runs that go on.
+pub fn list_runs(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Nothing {} = parameters(params)?;
+    let runs = supervisor.sessions.values().map(|session| {
+        json!({
+            "run": session.run, "agent": session.agent, "warden": session.warden, "tier": session.frozen.tier,
+            "origin": session.frozen.origin, "workspace": super::text::word(session.frozen.places.workspace.bytes()),
+        })
+    });
+    Ok(runs.collect())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Stop {
+    run: Uuid,
+}
+
+/// Ends a run.
+pub fn stop_run(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Stop { run } = parameters(params)?;
+    let session = supervisor.sessions.get(&run).ok_or_else(|| RpcError::parameters("no run of this id goes on"))?;
+    session.outbox.send(Message::Stop);
+    Ok(json!({ "run": run }))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Of {
+    workspace: String,
+}
+
+fn folder(supervisor: &mut Supervisor, workspace: &str) -> Result<PathBuf, RpcError> {
+    if !workspace.starts_with('/') {
+        return Err(RpcError::parameters("workspace has to be an absolute path"));
+    }
+    let folder = supervisor.workspaces.folder(workspace.as_bytes());
+    supervisor.workspaces.enter(&folder).map_err(store)?;
+    Ok(folder)
+}
+
+/// What was added or remembered in a workspace.
+pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Of { workspace } = parameters(params)?;
+    let folder = folder(supervisor, &workspace)?;
+    let Some(entered) = supervisor.workspaces.get(&folder) else { return Err(store("the store is not open")) };
+    let rules = entered.rules.iter().map(|own| {
+        let Rule { r#match, decision, message, .. } = &own.placed.rule;
+        json!({ "id": own.id, "kind": "rule", "decision": decision, "what": r#match.join(" "), "message": message, "by": own.placed.place })
+    });
+    let now = clock::now();
+    let remembered = entered.remembered.iter().filter(|one| !matches!(one.scope, super::remembered::Scope::Until(end) if end <= now));
+    let remembered = remembered.map(|one| {
+        json!({
+            "id": one.id, "kind": "remembered", "decision": "allow", "what": one.pattern.shown(), "scope": one.scope,
+            "by": one.by, "created": rfc3339(one.created),
+        })
+    });
+    Ok(rules.chain(remembered).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Add {
+    workspace: String,
+    r#match: Vec<String>,
+    decision: GateDecision,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    face: Option<String>,
+}
+
+/// Adds a rule.
+pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Add { workspace, r#match, decision, message, face } =
+        serde_json::from_value(params).map_err(|e| RpcError::parameters(e.to_string()))?;
+    if r#match.is_empty() || r#match.iter().any(String::is_empty) {
+        return Err(RpcError::parameters("a rule without words can never match"));
+    }
+    if r#match[0].contains('/') {
+        return Err(RpcError::parameters("a rule begins with a program's name, without its folder"));
+    }
+    let folder = folder(supervisor, &workspace)?;
+    let message = message.map(|message| super::text::word(message.as_bytes()));
+    let rule = Rule { r#match, decision, message, examples: vec![], counter_examples: vec![] };
+    let own = OwnRule { id: Uuid::now_v7(), placed: PlacedRule { rule, place: by(face.as_deref()) } };
+    let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
+    entered.store.add_rule(&own).map_err(store)?;
+    let added = to_value(&own)?;
+    entered.rules.push(own);
+    supervisor.rules_changed(&folder);
+    Ok(added)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Remove {
+    workspace: String,
+    id: Uuid,
+}
+
+/// Removes a rule or a remembered approval.
+pub fn remove(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Remove { workspace, id } = parameters(params)?;
+    let folder = folder(supervisor, &workspace)?;
+    let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
+    let found = entered.store.remove_rule(id).map_err(store)? | entered.store.forget(id).map_err(store)?;
+    if !found {
+        return Err(RpcError::parameters("no rule and no remembered approval has this id"));
+    }
+    entered.rules.retain(|own| own.id != id);
+    entered.remembered.retain(|remembered| remembered.id != id);
+    supervisor.rules_changed(&folder);
+    Ok(json!({ "id": id }))
+}

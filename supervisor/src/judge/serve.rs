@@ -1,0 +1,143 @@
+//! The supervisor's process, from its start to its end.
+//!
+//! Invariant: it says that it is ready only when it listens. Refuses to be one of two: the second at the same name ends
+//! with one line. When the thread that accepts dies, so does the process: wardens keep their calls held and start it anew.
+
+use super::index;
+use super::supervisor::Supervisor;
+use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
+use crate::journal::load_or_make_key;
+use crossbeam_channel::{Receiver, select};
+use hmac::{Hmac, Mac};
+use std::io;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Messages that may wait for the judge; more wait in their sockets.
+const INBOX: usize = 1_024;
+/// Stack of the judge's thread: parsers of hostile text recurse.
+const STACK: usize = 32 << 20;
+/// Longest wait between two looks at the clock: a suspended machine must not stretch a deadline.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// How a supervisor is started.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where it is reached.
+    pub address: Address,
+    /// Started by a run: it detaches, tells its starter, and ends after its last peer.
+    pub started: bool,
+    /// How long it stays without a peer, where it was started by a run.
+    pub linger: Duration,
+}
+
+/// Why there is no supervisor, or not any more.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The control socket.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// Somebody else does it.
+    #[error("another supervisor serves this user and runtime folder already; it can be used as it is")]
+    Taken,
+    /// A step of the start failed.
+    #[error("cannot {step}: {cause}")]
+    Step {
+        /// What was being done, as an infinitive.
+        step: &'static str,
+        /// Why it failed.
+        cause: io::Error,
+    },
+    /// A thread ended that never should.
+    #[error("the supervisor cannot go on: {0}")]
+    Broken(String),
+}
+
+/// Serves until its last run is over, or for ever where a person started it.
+///
+/// # Errors
+/// Any [`ServeError`].
+pub fn serve(options: &Options) -> Result<(), ServeError> {
+    let readiness = Readiness::begin(options.started)?;
+    let (inbox, ended) = match open(options) {
+        Ok(Some(doors)) => doors,
+        Ok(None) => {
+            readiness.taken();
+            return if options.started { Ok(()) } else { Err(ServeError::Taken) };
+        }
+        Err(e) => {
+            readiness.failed(&e.to_string());
+            return Err(e);
+        }
+    };
+    readiness.ready();
+    let linger = options.started.then_some(options.linger);
+    let state = options.address.state_dir.clone();
+    let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(move || judge(&inbox, &ended, state, linger));
+    let judge = judge.map_err(step("start the judge"))?;
+    judge.join().unwrap_or_else(|_| Err(ServeError::Broken("the judge died".into())))
+}
+
+fn step(step: &'static str) -> impl Fn(io::Error) -> ServeError {
+    move |cause| ServeError::Step { step, cause }
+}
+
+type Doors = (Receiver<Inbound>, Receiver<ControlError>);
+
+/// Closes the process to others and opens the socket; `None` where another supervisor has it.
+fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
+    let baseline = Baseline::take();
+    nix::sys::prctl::set_dumpable(false).map_err(|errno| step("close the supervisor's memory to others")(errno.into()))?;
+    // Where it was started by a run, the kernel's name for it is that of the link it was started through.
+    nix::sys::prctl::set_name(c"stayexec").map_err(|errno| step("name the supervisor's process")(errno.into()))?;
+    nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
+    let Some(listener) = listen(&options.address)? else { return Ok(None) };
+    let (send, inbox) = crossbeam_channel::bounded(INBOX);
+    let (tell, ended) = crossbeam_channel::bounded(1);
+    let accept = move || {
+        let error = serve_connections(&listener, &send, baseline);
+        // The judge's receiver outlives this thread.
+        let _ = tell.send(error);
+    };
+    thread::Builder::new().name("accept".into()).spawn(accept).map_err(step("start the thread that accepts"))?;
+    Ok(Some((inbox, ended)))
+}
+
+/// The judge's thread: one message after the other, deadlines between them.
+fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathBuf, linger: Option<Duration>) -> Result<(), ServeError> {
+    let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
+    let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
+    let mut supervisor = Supervisor::new(mac, state, index::start());
+    let mut idle_since = Some(Instant::now());
+    loop {
+        let due = supervisor.sweep().unwrap_or(LOOK).min(LOOK);
+        let left = match (linger, idle_since) {
+            (Some(linger), Some(since)) => linger.saturating_sub(since.elapsed()),
+            _ => LOOK,
+        };
+        select! {
+            recv(inbox) -> inbound => match inbound {
+                Ok(inbound) => supervisor.take(inbound),
+                Err(_) => return Err(deaf()),
+            },
+            recv(ended) -> error => return Err(error.map_or_else(|_| deaf(), ServeError::from)),
+            default(due.min(left)) => {}
+        }
+        if !supervisor.idle() {
+            idle_since = None;
+        } else if idle_since.is_none() {
+            idle_since = Some(Instant::now());
+        }
+        if let (Some(linger), Some(since)) = (linger, idle_since)
+            && since.elapsed() >= linger
+            && inbox.is_empty()
+        {
+            return Ok(());
+        }
+    }
+}
+
+fn deaf() -> ServeError {
+    ServeError::Broken("nothing accepts connections any more".into())
+}

@@ -1,0 +1,114 @@
+//! The store, closed and opened again between the steps.
+
+use super::*;
+use crate::config::Origin;
+use crate::journal::{self, Journal};
+use crate::judge::question::{Answering, Choice};
+use crate::judge::session::testing::event;
+use stayexec_policy::CommandClass;
+use stayexec_protocol::{Ended as RunEnded, Record};
+use std::path::PathBuf;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const RUN: Uuid = Uuid::from_u128(1);
+
+fn question(id: u128) -> Question {
+    Question {
+        audit_id: Uuid::from_u128(id),
+        run: RUN,
+        agent: "bash".into(),
+        command: "rm x".into(),
+        argv: vec![],
+        cwd: "/".into(),
+        file: "/bin/rm".into(),
+        class: CommandClass::Write,
+        reasons: vec![],
+        always_rule: None,
+        origin: Origin::Interactive,
+        created: String::new(),
+        deadline: String::new(),
+        count: 1,
+    }
+}
+
+fn ended(id: u128, choice: Choice) -> Ended {
+    let answering = Answering { choice, note: "n".into(), by: "me".into() };
+    let decision = if choice.allows() == Some(true) { Decision::Allow } else { Decision::Deny };
+    Ended::new(&question(id), &answering, decision, Reason::Answer, 5)
+}
+
+fn path(dir: &tempfile::TempDir) -> PathBuf {
+    dir.path().join("approval.db")
+}
+
+#[test]
+fn an_answer_counts_once_and_stays_until_it_is_settled() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let grant = Grant::of(&event("/usr/bin/npm", &["npm", "ci"]), CommandClass::Install, true);
+    Store::open(&path(&dir))?.ask(&question(9), u64::MAX, grant.as_ref(), 100)?;
+    assert!(Store::open(&path(&dir))?.undelivered(RUN)?.is_empty());
+    assert!(Store::open(&path(&dir))?.end(&ended(9, Choice::ApproveOnce), 5)?);
+    assert!(!Store::open(&path(&dir))?.end(&ended(9, Choice::Deny), 6)?, "the second answer");
+    let mut store = Store::open(&path(&dir))?;
+    let answers = store.undelivered(RUN)?;
+    assert!(matches!(&answers[..], [Answer { call: u64::MAX, decision: Decision::Allow, .. }]));
+    assert_eq!(store.grants(RUN)?, grant.into_iter().collect::<Vec<_>>());
+    store.settle(RUN, u64::MAX, true)?;
+    assert!(store.undelivered(RUN)?.is_empty());
+    assert_eq!(store.grants(RUN)?.len(), 1);
+    store.settle(RUN, u64::MAX, false)?;
+    assert!(store.grants(RUN)?.is_empty(), "what was not carried out grants nothing");
+    assert_eq!(store.ended(Uuid::from_u128(9))?.map(|e| e.decision), Some("ApproveOnce".to_owned()));
+    assert_eq!(store.deadline(Uuid::from_u128(9))?, Some(100));
+    Ok(())
+}
+
+#[test]
+fn a_denial_grants_nothing() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut store = Store::open(&path(&dir))?;
+    let grant = Grant::of(&event("/usr/bin/npm", &["npm", "ci"]), CommandClass::Install, true);
+    store.ask(&question(9), 1, grant.as_ref(), 100)?;
+    store.end(&ended(9, Choice::Deny), 5)?;
+    assert!(store.grants(RUN)?.is_empty());
+    assert_eq!(store.recent(10)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn records_are_taken_in_exactly_once() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let file = dir.path().join("r.journal");
+    let mut journal = Journal::create(&file, [1; 32])?;
+    let mut store = Store::open_for_index(&path(&dir))?;
+    let mut reading = journal::read(&file, None)?;
+    assert!(!ingest(&mut store, "r", &mut reading)?);
+    for number in 0..3 {
+        journal.append(&Record::Withdrawn(stayexec_protocol::Withdrawn {
+            time: number,
+            call: 1,
+            question: [0; 16],
+            cause: b"died".to_vec(),
+        }))?;
+    }
+    assert!(!ingest(&mut store, "r", &mut reading)?);
+    assert_eq!(store.records("r")?, 3);
+    // Another reader from the beginning: a supervisor that was started anew.
+    journal.append(&Record::Ended(RunEnded { time: 9, status: 0 }))?;
+    let mut store = Store::open_for_index(&path(&dir))?;
+    assert!(ingest(&mut store, "r", &mut journal::read(&file, None)?)?);
+    assert!(ingest(&mut store, "r", &mut reading)?);
+    assert_eq!(store.records("r")?, 4);
+    assert!(store.is_indexed("r")?);
+    Ok(())
+}
+
+#[test]
+fn a_store_of_another_format_is_refused() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    drop(Store::open(&path(&dir))?);
+    rusqlite::Connection::open(path(&dir))?.pragma_update(None, "user_version", 9)?;
+    assert!(matches!(Store::open(&path(&dir)), Err(StoreError::Format(9, 1))));
+    Ok(())
+}

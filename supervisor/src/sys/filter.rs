@@ -1,0 +1,139 @@
+//! The seccomp program of the gated tree, and its installation.
+//!
+//! Invariant: for every architecture a process can enter, each way to start a program is notified or refused; an unknown
+//! architecture is killed (seccomp(2), `man 2 seccomp_unotify`). Refuses pointer arguments: only registers are looked at,
+//! since what a pointer leads to can change after the look. seccompiler 0.5 has neither USER_NOTIF nor listeners nor
+//! several architectures, so the program is written here.
+
+use super::arch::{TABLES, Table, X32_BIT};
+use super::checked;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+/// One instruction of classic BPF.
+pub type Instruction = libc::sock_filter;
+
+/// AT_EXECVE_CHECK (linux/fcntl.h, 6.14): asks whether a file may be executed, and starts nothing.
+const AT_EXECVE_CHECK: u32 = 0x1_0000;
+/// Offsets in struct seccomp_data, little-endian low words.
+const OFFSET_NR: u32 = 0;
+const OFFSET_ARCH: u32 = 4;
+const fn argument(index: u32) -> u32 {
+    16 + 8 * index
+}
+
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+const ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
+/// ioctl requests that type into a terminal: TIOCSTI and TIOCLINUX (asm-generic/ioctls.h).
+const TYPING: [u32; 2] = [0x5412, 0x541C];
+
+const ALLOW: Instruction = ret(libc::SECCOMP_RET_ALLOW);
+const NOTIFY: Instruction = ret(libc::SECCOMP_RET_USER_NOTIF);
+const KILL: Instruction = ret(libc::SECCOMP_RET_KILL_PROCESS);
+
+const fn ret(value: u32) -> Instruction {
+    Instruction { code: RETURN, jt: 0, jf: 0, k: value }
+}
+
+const fn refuse(errno: i32) -> Instruction {
+    ret(libc::SECCOMP_RET_ERRNO | errno as u32)
+}
+
+const fn load(offset: u32) -> Instruction {
+    Instruction { code: LOAD, jt: 0, jf: 0, k: offset }
+}
+
+const fn unless(code: u16, k: u32, skip: u8) -> Instruction {
+    Instruction { code, jt: 0, jf: skip, k }
+}
+
+/// The whole program.
+pub fn program() -> Vec<Instruction> {
+    let mut program = vec![load(OFFSET_ARCH)];
+    for table in TABLES {
+        let block = table_block(table);
+        // A block ends in a return on every path, so only a mismatch falls through to the next.
+        program.push(unless(EQUAL, table.audit, block.len() as u8));
+        program.extend(block);
+    }
+    program.push(KILL);
+    program
+}
+
+fn table_block(table: &Table) -> Vec<Instruction> {
+    let mut block = vec![load(OFFSET_NR)];
+    if let Some(bit) = X32_BIT {
+        block.extend([unless(AT_LEAST, bit, 1), refuse(libc::ENOSYS)]);
+    }
+    block.extend([unless(EQUAL, table.execve, 1), NOTIFY]);
+    block.extend([unless(EQUAL, table.execveat, 4), load(argument(4)), unless(ANY_BIT, AT_EXECVE_CHECK, 1), ALLOW, NOTIFY]);
+    block.extend([
+        unless(EQUAL, table.ioctl, 6),
+        load(argument(1)),
+        unless(EQUAL, TYPING[0], 1),
+        refuse(libc::EPERM),
+        unless(EQUAL, TYPING[1], 1),
+        refuse(libc::EPERM),
+        ALLOW,
+    ]);
+    block.extend(foreign_limit(table.prlimit64));
+    block.extend([unless(EQUAL, table.process_vm_writev, 1), refuse(libc::EPERM), ALLOW]);
+    block
+}
+
+/// prlimit64 with a pid and a new limit: RLIMIT_CPU = 0 on the warden would end it. The pointer's two halves are looked
+/// at for zero alone.
+fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
+    [
+        unless(EQUAL, prlimit64, 9),
+        load(argument(0)),
+        unless(EQUAL, 0, 1),
+        ALLOW,
+        load(argument(2)),
+        unless(EQUAL, 0, 3),
+        load(argument(2) + 4),
+        unless(EQUAL, 0, 1),
+        ALLOW,
+        refuse(libc::EPERM),
+    ]
+}
+
+/// How a filter was installed.
+#[derive(Debug)]
+pub struct Listener {
+    /// The listener.
+    pub fd: OwnedFd,
+    /// Whether a received call can only be interrupted by a fatal signal (5.19).
+    pub killable: bool,
+}
+
+/// Installs the program on the calling thread and gives its listener.
+///
+/// # Errors
+/// EACCES without CAP_SYS_ADMIN or no_new_privs; EBUSY where an outer filter has a listener already.
+pub fn install(program: &[Instruction]) -> io::Result<Listener> {
+    let wanted = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    match install_with(program, wanted) {
+        Ok(fd) => Ok(Listener { fd, killable: true }),
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
+            install_with(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER).map(|fd| Listener { fd, killable: false })
+        }
+        Err(e) => Err(e),
+    }
+}
+
+fn install_with(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let code = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies `length` instructions from a slice of that length and keeps no pointer.
+    let fd = checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const code) })?;
+    // SAFETY: with NEW_LISTENER a successful call returns a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+use super::*;
+use crate::sys::arch::NATIVE;
+
+/// A seccomp_data as the kernel hands it to the program.
+#[derive(Clone, Copy, Default)]
+struct Data {
+    nr: u32,
+    arch: u32,
+    args: [u64; 6],
+}
+
+impl Data {
+    fn word(self, offset: u32) -> u32 {
+        match offset {
+            0 => self.nr,
+            4 => self.arch,
+            16.. => {
+                let (index, high) = ((offset - 16) / 8, (offset - 16) % 8 == 4);
+                let value = self.args[index as usize];
+                (if high { value >> 32 } else { value }) as u32
+            }
+            _ => panic!("the program reads the instruction pointer"),
+        }
+    }
+}
+
+/// Runs the program as the kernel would, and checks that every jump stays inside.
+fn interpret(data: Data) -> u32 {
+    let program = program();
+    let (mut pc, mut accumulator) = (0usize, 0u32);
+    loop {
+        let i = program[pc];
+        pc += 1;
+        match i.code {
+            LOAD => accumulator = data.word(i.k),
+            EQUAL => pc += usize::from(if accumulator == i.k { i.jt } else { i.jf }),
+            AT_LEAST => pc += usize::from(if accumulator >= i.k { i.jt } else { i.jf }),
+            ANY_BIT => pc += usize::from(if accumulator & i.k != 0 { i.jt } else { i.jf }),
+            RETURN => return i.k,
+            code => panic!("unexpected instruction {code:#x}"),
+        }
+    }
+}
+
+const NOTIFIED: u32 = libc::SECCOMP_RET_USER_NOTIF;
+const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
+const REFUSED: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+
+fn call(arch: u32, nr: u32, args: [u64; 6]) -> u32 {
+    interpret(Data { nr, arch, args })
+}
+
+#[test]
+fn both_ways_to_start_a_program_are_notified_in_every_table() {
+    for table in TABLES {
+        assert_eq!(call(table.audit, table.execve, [u64::MAX; 6]), NOTIFIED, "{table:?}");
+        for flags in [0, 0x1000, 0x100, 0x1100, 0xffff] {
+            assert_eq!(call(table.audit, table.execveat, [7, 7, 7, 7, flags, 7]), NOTIFIED, "{table:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mere_check_of_a_file_passes() {
+    for table in TABLES {
+        assert_eq!(call(table.audit, table.execveat, [0, 0, 0, 0, 0x1_1000, 0]), ALLOWED);
+        // The kernel takes `flags` as an int: a bit above it is none.
+        assert_eq!(call(table.audit, table.execveat, [0, 0, 0, 0, 0x1_0000_0000_0000, 0]), NOTIFIED);
+    }
+}
+
+#[test]
+fn every_number_of_every_table_is_decided_as_listed() {
+    for table in TABLES {
+        for nr in (0..2048).chain([0x3fff_ffff]) {
+            let expected = match nr {
+                n if n == table.execve || n == table.execveat => NOTIFIED,
+                n if n == table.process_vm_writev => REFUSED,
+                _ => ALLOWED,
+            };
+            assert_eq!(call(table.audit, nr, [0; 6]), expected, "{table:?} {nr}");
+        }
+    }
+}
+
+#[test]
+fn unknown_architectures_are_killed() {
+    let known: Vec<u32> = TABLES.iter().map(|t| t.audit).collect();
+    for arch in [0, 1, 0x4000_0003, 0xC000_003E, 0x4000_0028, 0xC000_00B7, 0xC000_00F3, 0x8000_0016, u32::MAX] {
+        let killed = call(arch, NATIVE.execve, [0; 6]) == libc::SECCOMP_RET_KILL_PROCESS;
+        assert_eq!(killed, !known.contains(&arch), "{arch:#x}");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn every_x32_number_is_unknown() {
+    for nr in [0x4000_0000, 0x4000_0000 | 59, 0x4000_0000 | 520, 0x4000_0000 | 545, 0x4000_0000 | 322, u32::MAX] {
+        assert_eq!(call(NATIVE.audit, nr, [0; 6]), UNKNOWN, "{nr:#x}");
+    }
+}
+
+#[test]
+fn typing_into_a_terminal_is_refused_whatever_the_high_word() {
+    for table in TABLES {
+        for high in [0u64, 1 << 32, 0xdead_beef << 32] {
+            assert_eq!(call(table.audit, table.ioctl, [0, high | 0x5412, 0, 0, 0, 0]), REFUSED);
+            assert_eq!(call(table.audit, table.ioctl, [0, high | 0x541C, 0, 0, 0, 0]), REFUSED);
+            assert_eq!(call(table.audit, table.ioctl, [0, high | 0x5401, 0, 0, 0, 0]), ALLOWED);
+        }
+    }
+}
+
+#[test]
+fn limits_are_set_on_oneself_alone() {
+    for table in TABLES {
+        let limit = |pid: u64, new: u64| call(table.audit, table.prlimit64, [pid, 7, new, 0, 0, 0]);
+        assert_eq!(limit(0, 0x7000), ALLOWED);
+        assert_eq!(limit(99, 0), ALLOWED);
+        assert_eq!(limit(99, 0x7000), REFUSED);
+        assert_eq!(limit(99, 0x7000_0000_0000), REFUSED, "a pointer whose low word is zero");
+    }
+}

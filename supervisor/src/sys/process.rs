@@ -1,0 +1,165 @@
+//! The calling process and its children.
+
+use super::checked;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// A process after fork(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fork {
+    /// In the parent: the child's pid.
+    Parent(i32),
+    /// In the child.
+    Child,
+}
+
+/// fork(2).
+///
+/// # Errors
+/// EAGAIN, ENOMEM.
+///
+/// # Panics
+/// Never; but the calling process must have one thread only, since the child goes on with all that std keeps.
+pub fn fork() -> io::Result<Fork> {
+    // SAFETY: callers fork before they start any thread, so no lock is held by a thread that the child lacks.
+    match checked(unsafe { libc::fork() }.into())? {
+        0 => Ok(Fork::Child),
+        pid => Ok(Fork::Parent(pid as i32)),
+    }
+}
+
+/// Ends the calling process without running anything on the way.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: _exit never returns and touches nothing.
+    unsafe { libc::_exit(status) }
+}
+
+/// execve(2); returns only with an error.
+pub fn execute(program: &CString, arguments: &[CString], environment: &[CString]) -> io::Error {
+    let pointers = |list: &[CString]| list.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect::<Vec<_>>();
+    let (argv, envp) = (pointers(arguments), pointers(environment));
+    // SAFETY: both vectors end in null and point to C strings that outlive the call.
+    unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Whether others of the same user may look into this process (PR_SET_DUMPABLE).
+///
+/// # Errors
+/// Never, on any kernel with prctl.
+pub fn set_dumpable(dumpable: bool) -> io::Result<()> {
+    prctl(libc::PR_SET_DUMPABLE, u64::from(dumpable))
+}
+
+/// No exec gains privilege from here on (PR_SET_NO_NEW_PRIVS).
+///
+/// # Errors
+/// EINVAL before Linux 3.5.
+pub fn set_no_new_privs() -> io::Result<()> {
+    prctl(libc::PR_SET_NO_NEW_PRIVS, 1)
+}
+
+/// Orphans below this process become its children (PR_SET_CHILD_SUBREAPER).
+///
+/// # Errors
+/// EINVAL before Linux 3.4.
+pub fn become_subreaper() -> io::Result<()> {
+    prctl(libc::PR_SET_CHILD_SUBREAPER, 1)
+}
+
+/// This process gets `signal` when the thread that forked it ends (PR_SET_PDEATHSIG).
+///
+/// # Errors
+/// EINVAL for a bad signal.
+pub fn die_with_parent(signal: i32) -> io::Result<()> {
+    prctl(libc::PR_SET_PDEATHSIG, signal as u64)
+}
+
+fn prctl(option: i32, value: u64) -> io::Result<()> {
+    // SAFETY: for the options above all arguments are numbers.
+    checked(unsafe { libc::prctl(option, value, 0, 0, 0) }.into()).map(drop)
+}
+
+/// Whether the calling thread has this capability in effect (capabilities(7)).
+pub fn has_capability(number: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/thread-self/status") else { return false };
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .is_some_and(|set| set >> number & 1 == 1)
+}
+
+/// CAP_SYS_ADMIN.
+pub const CAP_SYS_ADMIN: u32 = 21;
+
+/// A mount namespace of this process's own, in which nobody else's mounts arrive.
+///
+/// # Errors
+/// EPERM without CAP_SYS_ADMIN.
+pub fn own_mount_namespace() -> io::Result<()> {
+    // SAFETY: the flag is a number.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into())?;
+    let none = std::ptr::null();
+    // SAFETY: strings are C strings or null.
+    checked(unsafe { libc::mount(none, c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, none.cast()) }.into()).map(drop)
+}
+
+/// Waits for any child of this process: exits, stops and continuations. `None` where there is no child.
+///
+/// # Errors
+/// EINTR.
+pub fn wait_any() -> io::Result<Option<(i32, i32)>> {
+    let mut status = 0;
+    // SAFETY: the kernel writes one int.
+    match checked(unsafe { libc::waitpid(-1, &raw mut status, libc::WUNTRACED | libc::WCONTINUED | libc::__WALL) }.into()) {
+        Ok(pid) => Ok(Some((pid as i32, status))),
+        Err(e) if e.raw_os_error() == Some(libc::ECHILD) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// kill(2) of one process.
+///
+/// # Errors
+/// ESRCH, EPERM.
+pub fn kill(pid: i32, signal: i32) -> io::Result<()> {
+    // SAFETY: numbers only.
+    checked(unsafe { libc::kill(pid, signal) }.into()).map(drop)
+}
+
+/// Whether the thread `tid` is the leader of its process: tgkill(2) of nothing finds it under its own number.
+pub fn is_leader(tid: i32) -> bool {
+    // SAFETY: numbers only; signal 0 is never sent.
+    unsafe { libc::syscall(libc::SYS_tgkill, tid, tid, 0) == 0 }
+}
+
+/// Nanoseconds since the epoch, by the clock that file systems stamp with (CLOCK_REALTIME_COARSE).
+pub fn file_clock() -> i64 {
+    clock(libc::CLOCK_REALTIME_COARSE)
+}
+
+/// Nanoseconds since the epoch.
+pub fn now() -> i64 {
+    clock(libc::CLOCK_REALTIME)
+}
+
+fn clock(id: libc::clockid_t) -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec; these clocks always exist.
+    unsafe { libc::clock_gettime(id, &raw mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Duplicates a descriptor of another process into this one (pidfd_getfd(2)).
+///
+/// # Errors
+/// EBADF where it has none of that number; EPERM.
+pub fn borrow_descriptor(pidfd: BorrowedFd<'_>, number: i32) -> io::Result<std::os::fd::OwnedFd> {
+    // SAFETY: numbers only; a successful call returns a fresh descriptor.
+    unsafe {
+        let fd = checked(libc::syscall(libc::SYS_pidfd_getfd, pidfd.as_raw_fd(), number, 0))?;
+        Ok(std::os::fd::FromRawFd::from_raw_fd(fd as i32))
+    }
+}

@@ -1,0 +1,304 @@
+//! The gate: what the warden waits on, and which step is next for which call.
+//!
+//! A call goes one way: taken → looked up → loading → judging → (held →) released or ending. Invariant: nothing that one
+//! call waits for delays another. Refuses to block: every wait is in the poller, except the writing of a record.
+
+use super::arguments;
+use super::capture::Image;
+use super::ending::Ending;
+use super::errand::Errands;
+use super::hold::{Held, Rest};
+use super::link::Link;
+use super::lookup::{Found, Heads, Request};
+use super::poller::{Poller, Source};
+use super::repeat::Repeats;
+use super::signals::{self, Signals};
+use super::trust::View;
+use super::wake::Wake;
+use super::{reaper, records};
+use crate::journal::Journal;
+use crate::sys::notify::Notification;
+use crate::sys::procfs::Procfs;
+use crate::sys::{notify, process};
+use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often held images are looked at for signals.
+const SWEEP: Duration = Duration::from_millis(500);
+
+/// What is judged: an image in its exec stop, or a text whose caller waits in its call.
+#[derive(Debug)]
+pub(super) enum Subject {
+    Image(Box<Image>),
+    Text(Box<Event>),
+}
+
+impl Subject {
+    pub(super) fn event(&self) -> &Event {
+        match self {
+            Self::Image(image) => &image.event,
+            Self::Text(event) => event,
+        }
+    }
+
+    pub(super) fn event_mut(&mut self) -> &mut Event {
+        match self {
+            Self::Image(image) => &mut image.event,
+            Self::Text(event) => event,
+        }
+    }
+}
+
+/// Where a call stands.
+#[derive(Debug)]
+pub(super) enum State {
+    /// A file system is being waited for, until then at the longest.
+    Looking(Instant),
+    /// Another thread of its process is loading.
+    Queued,
+    /// Attached, and let go into the kernel's exec.
+    Loading,
+    /// Loaded; its files are being read off the gate's thread, until then at the longest.
+    Reading { pid: i32, until: Instant },
+    /// The supervisor has been asked.
+    Judging(Subject, Rest),
+    /// A person has been asked.
+    Held(Box<Held>),
+    /// A refused caller gets its line, until then at the longest.
+    Refusing(Instant),
+    /// A denied image is on its way out.
+    Ending(Ending),
+}
+
+/// One call.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) notification: Notification,
+    pub(super) request: Option<Request>,
+    /// Thread group of the caller.
+    pub(super) group: i32,
+    /// The file is a text that was allowed: the kernel's ENOEXEC may reach the caller.
+    pub(super) text_allowed: bool,
+    pub(super) digest: [u8; 32],
+    pub(super) state: State,
+}
+
+/// What comes back from errands.
+#[derive(Debug)]
+pub(super) enum Errand {
+    Found(u64, Option<Found>),
+    Read(u64, Box<Image>, io::Result<()>),
+    Operand(u64, Script),
+    Compared(Answer, Option<Script>),
+    Said(u64),
+}
+
+/// The gate of one run.
+pub(super) struct Gate {
+    pub(super) agent: i32,
+    pub(super) launched: bool,
+    pub(super) key: [u8; 32],
+    pub(super) listener: OwnedFd,
+    pub(super) procfs: Arc<Procfs>,
+    pub(super) heads: Arc<Heads>,
+    pub(super) view: Arc<View>,
+    pub(super) poller: Poller,
+    pub(super) signals: Signals,
+    pub(super) news: UnixStream,
+    pub(super) link: Link,
+    pub(super) wake: Arc<Wake>,
+    pub(super) errands: Errands<Errand>,
+    pub(super) journal: Journal,
+    pub(super) repeats: Repeats,
+    pub(super) calls: HashMap<u64, Call>,
+    /// Calls whose process may change at any moment: loading, judging, ending.
+    pub(super) moving: Vec<u64>,
+    pub(super) next_call: u64,
+    pub(super) next_sweep: Instant,
+    /// Writing to the supervisor is waited for.
+    pub(super) writing: bool,
+    /// The journal could not be written; said once until it can.
+    pub(super) unrecorded: bool,
+}
+
+impl Gate {
+    /// Runs until the agent has ended, and gives its wait status.
+    ///
+    /// # Errors
+    /// Where the gate itself cannot go on; the tree then starts nothing any more.
+    pub(super) fn run(mut self) -> io::Result<i32> {
+        self.poller.add(self.listener.as_fd(), Source::Listener)?;
+        self.poller.add(self.signals.descriptor(), Source::Signals)?;
+        self.poller.add(self.news.as_fd(), Source::Reaper)?;
+        self.poller.add(self.wake.descriptor(), Source::Wake)?;
+        self.watch_supervisor()?;
+        loop {
+            for source in self.poller.wait(self.deadline())? {
+                match source {
+                    Source::Listener => self.take_call(),
+                    Source::Signals => {
+                        if self.signals.take(self.agent) {
+                            self.look_at_moving();
+                        }
+                    }
+                    Source::Reaper => match reaper::next(&mut self.news)? {
+                        reaper::News::Stopped(_) => signals::stop_self(),
+                        reaper::News::Continued => {}
+                        reaper::News::Ended(status) => return Ok(self.end(status)),
+                    },
+                    Source::Supervisor => self.hear_supervisor(),
+                    Source::Wake => self.hear_threads()?,
+                    Source::Held(call) => self.held_ended(call),
+                }
+            }
+            self.tick(Instant::now());
+            self.watch_backlog();
+        }
+    }
+
+    fn watch_supervisor(&mut self) -> io::Result<()> {
+        self.writing = false;
+        self.link.socket().map_or(Ok(()), |socket| self.poller.add(socket, Source::Supervisor))
+    }
+
+    fn watch_backlog(&mut self) {
+        let backlog = self.link.has_backlog();
+        if backlog != self.writing
+            && let Some(socket) = self.link.socket()
+            && self.poller.set_writing(socket, Source::Supervisor, backlog).is_ok()
+        {
+            self.writing = backlog;
+        }
+    }
+
+    fn hear_supervisor(&mut self) {
+        self.link.flush();
+        for message in self.link.receive() {
+            match message {
+                Message::Look(call, path) => self.look_at_operand(call, path),
+                Message::Verdict(verdict) => self.judged(verdict),
+                Message::Answer(answer) => self.answered(answer),
+                Message::Stop => self.stop(),
+                Message::Forget => self.repeats = Repeats::default(),
+                // Anything else is not for a warden; the calls that are open stay open.
+                _ => {}
+            }
+        }
+    }
+
+    fn hear_threads(&mut self) -> io::Result<()> {
+        self.wake.silence();
+        while let Some(errand) = self.errands.next() {
+            match errand {
+                Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
+                Errand::Read(call, image, read) => self.read(call, image, read),
+                Errand::Operand(call, script) => self.judge_with(call, script),
+                Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
+                Errand::Said(call) => self.refuse_now(call),
+            }
+        }
+        if self.link.resume() {
+            self.watch_supervisor()?;
+            self.ask_again();
+        }
+        Ok(())
+    }
+
+    /// A new supervisor knows the run and none of its open calls.
+    fn ask_again(&mut self) {
+        let mut open: Vec<u64> = self.calls.keys().copied().collect();
+        open.sort_unstable();
+        for number in open {
+            let message = match self.calls.get(&number).map(|c| &c.state) {
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event().clone()),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event().clone(), held.verdict.clone()),
+                _ => continue,
+            };
+            self.link.send(&message);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let of = |call: &Call| match &call.state {
+            State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } => Some(*until),
+            State::Ending(ending) => Some(ending.deadline()),
+            State::Held(_) => Some(self.next_sweep),
+            _ => None,
+        };
+        // Held calls are many and share one deadline; the others are few.
+        self.calls.values().filter_map(of).min()
+    }
+
+    fn tick(&mut self, now: Instant) {
+        let mut late = Vec::new();
+        for (&number, call) in &mut self.calls {
+            match &mut call.state {
+                State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } if *until <= now => late.push(number),
+                State::Ending(ending) => ending.tick(now),
+                _ => {}
+            }
+        }
+        for number in late {
+            self.too_late(number);
+        }
+        if now >= self.next_sweep {
+            self.next_sweep = now + SWEEP;
+            self.sweep();
+        }
+    }
+
+    /// The path and argument registers of a call that still waits; `None` for one that is gone.
+    pub(super) fn request_of(&self, notification: &Notification) -> Option<Option<Request>> {
+        let request = arguments::request(notification).ok();
+        // Only now is it certain that the memory belonged to this caller.
+        notify::is_waiting(self.listener.as_fd(), notification.id).then_some(request)
+    }
+
+    /// The run is over: held images die with the warden, and it is said of each that they did.
+    fn end(mut self, status: i32) -> i32 {
+        for number in self.held() {
+            self.withdraw(number, stayexec_protocol::Withdrawal::RunEnded);
+        }
+        let record = Record::Ended(Ended { time: process::now(), status });
+        if self.journal.append(&record).and_then(|_| self.journal.sync()).is_err() {
+            self.say_unrecorded();
+        }
+        self.link.send(&Message::End(status));
+        status
+    }
+
+    /// Appends a record and says once if it cannot be.
+    pub(super) fn record(&mut self, record: &Record) -> io::Result<()> {
+        match self.journal.append(record) {
+            Ok(_) => {
+                if std::mem::take(&mut self.unrecorded) {
+                    super::say("the journal can be written again; the run goes on");
+                }
+                Ok(())
+            }
+            Err(e) => {
+                self.say_unrecorded();
+                Err(e)
+            }
+        }
+    }
+
+    fn say_unrecorded(&mut self) {
+        if !std::mem::replace(&mut self.unrecorded, true) {
+            super::say("the journal cannot be written: nothing more is started until it can (is the disk full?)");
+        }
+    }
+
+    /// Refused before anything was loaded, with the reason in the journal.
+    pub(super) fn record_refusal(&mut self, number: u64, reason: stayexec_protocol::Reason, note: &str) {
+        let Some(call) = self.calls.get(&number) else { return };
+        let record = records::refused(number, call.notification.tid, call.request.as_ref(), reason, note);
+        // It is refused in any case; an unwritable journal has been reported.
+        let _ = self.record(&record);
+    }
+}

@@ -1,0 +1,212 @@
+//! From the notification to the kernel's exec: taken, looked up, attached, let go.
+//!
+//! Invariant: a call is let go only while the warden is attached to its thread, and one thread of a process at a time:
+//! the kernel makes an attaching tracer wait for a sibling's exec, which may itself wait for the tracer. Refuses, with
+//! EPERM, what it cannot attach to.
+
+use super::gate::{Call, Errand, Gate, State, Subject};
+use super::hold::Rest;
+use super::lookup::{self, Found};
+use super::{arguments, capture, repeat};
+use crate::sys::notify::{self, Reply};
+use crate::sys::{pidfd, process, ptrace};
+use stayexec_protocol::{Message, Reason, Script};
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a file system may take to say whether a file is there.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
+/// How long a refused caller may take to be told.
+const TELL: Duration = Duration::from_millis(100);
+
+impl Gate {
+    /// Receives one call.
+    pub(super) fn take_call(&mut self) {
+        // ENOENT: the caller has died meanwhile.
+        let Ok(notification) = notify::receive(self.listener.as_fd()) else { return };
+        let Ok(group) = self.group_of(notification.tid) else {
+            // Not to be seen from this pid namespace, or gone.
+            return self.reply(notification.id, libc::EPERM);
+        };
+        let Some(request) = self.request_of(&notification) else { return };
+        let number = self.next_call;
+        self.next_call += 1;
+        let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.view.devices, &self.heads, r, true));
+        let state = State::Looking(Instant::now() + LOOK);
+        self.calls.insert(number, Call { notification, request, group, text_allowed: false, digest: [0; 32], state });
+        match looked {
+            Some(Some(found)) => self.looked_up(number, found),
+            Some(None) => self.look_longer(number),
+            // A path that cannot be read: the kernel will say EFAULT, or load what is there by then.
+            None => self.attach(number),
+        }
+    }
+
+    fn group_of(&self, tid: i32) -> io::Result<i32> {
+        if tid == 0 {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if process::is_leader(tid) {
+            return Ok(tid);
+        }
+        let known = pidfd::open_thread(tid).and_then(|fd| pidfd::identity(fd.as_fd())).map(|i| i.tgid);
+        known.or_else(|_| {
+            let text = self.procfs.process(tid)?.status_field("Tgid")?;
+            text.parse().map_err(io::Error::other)
+        })
+    }
+
+    fn look_longer(&mut self, number: u64) {
+        let Some(request) = self.calls.get(&number).and_then(|c| c.request.clone()) else { return };
+        let (procfs, view, heads) = (Arc::clone(&self.procfs), Arc::clone(&self.view), Arc::clone(&self.heads));
+        if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &view.devices, &heads, &request, false))).is_err() {
+            self.refuse(number, Reason::Unreadable, "too many files are being waited for");
+        }
+    }
+
+    /// Goes on with what was found.
+    pub(super) fn looked_up(&mut self, number: u64, found: Found) {
+        let Some(call) = self.calls.get(&number) else { return };
+        if !matches!(call.state, State::Looking(_)) {
+            return;
+        }
+        match found {
+            Found::Absent(errno) => {
+                self.reply(call.notification.id, errno);
+                self.calls.remove(&number);
+            }
+            Found::Loadable | Found::Unsure => self.attach(number),
+            Found::Text(script) => self.judge_text(number, script),
+        }
+    }
+
+    /// The kernel will not load this file; a shell would interpret it without another call.
+    fn judge_text(&mut self, number: u64, script: Script) {
+        let Some(call) = self.calls.get(&number) else { return };
+        let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
+        let launch = self.is_launch(notification.tid);
+        let event = arguments::vector(&notification).and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
+        match event {
+            Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(&number)),
+            Ok(mut event) => {
+                event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
+                let digest = repeat::digest(&self.key, &event);
+                self.link.send(&Message::Judge(event.clone()));
+                self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));
+                if let Some(call) = self.calls.get_mut(&number) {
+                    call.digest = digest;
+                }
+            }
+            Err(e) => self.refuse(number, Reason::Unreadable, &format!("its arguments cannot be read: {e}")),
+        }
+    }
+
+    /// Attaches to the calling thread and lets the call go.
+    pub(super) fn attach(&mut self, number: u64) {
+        let Some(call) = self.calls.get(&number) else { return };
+        let (id, tid, group) = (call.notification.id, call.notification.tid, call.group);
+        let sibling = |c: &Call| c.group == group && matches!(c.state, State::Loading);
+        if self.calls.values().any(sibling) {
+            return self.set(number, State::Queued);
+        }
+        if let Err(e) = ptrace::seize(tid) {
+            if !notify::is_waiting(self.listener.as_fd(), id) {
+                self.calls.remove(&number);
+                return;
+            }
+            let note = self.why_untraceable(tid, &e);
+            return self.refuse(number, Reason::Untraceable, &note);
+        }
+        // The thread that is attached now is the one that called only if its call still waits; if not, nothing is let go,
+        // and the stop that INTERRUPT brings is where it is left alone again.
+        if notify::is_waiting(self.listener.as_fd(), id) {
+            let _ = notify::answer(self.listener.as_fd(), id, Reply::Continue);
+        }
+        let _ = ptrace::interrupt(tid);
+        self.set(number, State::Loading);
+        self.moving.push(number);
+    }
+
+    fn why_untraceable(&self, tid: i32, error: &io::Error) -> String {
+        let tracer = self.procfs.process(tid).and_then(|p| p.status_field("TracerPid")).unwrap_or_default();
+        match tracer.as_str() {
+            "" | "0" => format!("the warden cannot attach to its caller: {error}"),
+            pid => format!("its caller is traced by process {pid}, and what runs under a debugger cannot be verified"),
+        }
+    }
+
+    /// Calls of the same process that had to wait.
+    pub(super) fn attach_next(&mut self, group: i32) {
+        let waiting = self.calls.iter().filter(|(_, c)| c.group == group && matches!(c.state, State::Queued)).map(|(&n, _)| n).min();
+        if let Some(number) = waiting {
+            self.attach(number);
+            // One that was gone or refused has left the way free for the one behind it.
+            if !self.calls.get(&number).is_some_and(|c| matches!(c.state, State::Loading)) {
+                self.attach_next(group);
+            }
+        }
+    }
+
+    /// Refuses a call before anything was loaded: a line for its caller, a record, EPERM.
+    pub(super) fn refuse(&mut self, number: u64, reason: Reason, note: &str) {
+        self.record_refusal(number, reason, note);
+        let path = self.calls.get(&number).and_then(|c| c.request.as_ref()).map(|r| r.path.clone()).unwrap_or_default();
+        let line = format!("stayexec: denied: {}: {note}\n", super::escaped(&path));
+        self.tell_and_refuse(number, line);
+    }
+
+    /// Writes `line` to the caller's standard error, if that takes it at once, and then answers EPERM.
+    pub(super) fn tell_and_refuse(&mut self, number: u64, line: String) {
+        let Some(call) = self.calls.get(&number) else { return };
+        let group = call.group;
+        self.set(number, State::Refusing(Instant::now() + TELL));
+        let said = self.errands.send(move || {
+            super::courtesy::write_line(group, line.as_bytes());
+            Errand::Said(number)
+        });
+        if said.is_err() {
+            self.refuse_now(number);
+        }
+    }
+
+    /// Answers EPERM.
+    pub(super) fn refuse_now(&mut self, number: u64) {
+        if !self.calls.get(&number).is_some_and(|c| matches!(c.state, State::Refusing(_))) {
+            return;
+        }
+        if let Some(call) = self.calls.remove(&number) {
+            self.reply(call.notification.id, libc::EPERM);
+        }
+    }
+
+    /// An errand did not come back in time.
+    pub(super) fn too_late(&mut self, number: u64) {
+        match self.calls.get(&number).map(|c| &c.state) {
+            Some(State::Looking(_)) => self.refuse(number, Reason::Unreadable, "its file system does not answer"),
+            Some(State::Refusing(_)) => self.refuse_now(number),
+            Some(State::Reading { pid, .. }) => {
+                let pid = *pid;
+                self.end_unread(number, pid, "its file system does not answer");
+                self.start_moving(number);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_launch(&self, tid: i32) -> bool {
+        !self.launched && tid == self.agent
+    }
+
+    fn reply(&self, id: u64, errno: i32) {
+        // ENOENT: the caller has died meanwhile.
+        let _ = notify::answer(self.listener.as_fd(), id, Reply::Errno(errno));
+    }
+
+    pub(super) fn set(&mut self, number: u64, state: State) {
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.state = state;
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Starting the agent behind the filter.
+//!
+//! The warden forks the reaper, the reaper forks the launch child, and the child confines itself, sends its listener over
+//! and waits for the word to go. Invariant: the child executes nothing before the warden has the listener and is ready to
+//! judge; a step that fails ends the child. Refuses shells' tricks: the program is found once, by PATH, and named whole.
+
+use super::reaper;
+use super::{Plan, RunError};
+use crate::sys::process::{self, Fork};
+use crate::sys::{filter, socket};
+use landlock::{Ruleset, RulesetAttr, RulesetCreatedAttr, Scope};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask};
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// A launch child that waits for the word to go.
+#[derive(Debug)]
+pub struct Launched {
+    /// Its pid.
+    pub pid: i32,
+    /// The listener of its filter.
+    pub listener: OwnedFd,
+    /// News of it from the reaper.
+    pub news: UnixStream,
+    go: UnixStream,
+}
+
+impl Launched {
+    /// Lets the child execute the program.
+    ///
+    /// # Errors
+    /// EPIPE where it has ended.
+    pub fn go(&mut self) -> io::Result<()> {
+        self.go.write_all(b"g")
+    }
+}
+
+/// The path of the program to launch.
+///
+/// # Errors
+/// [`RunError::NotFound`] and [`RunError::NotExecutable`].
+pub fn find(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, RunError> {
+    let shown = || program.to_string_lossy().into_owned();
+    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
+        vec![PathBuf::from(program)]
+    } else {
+        let path = path.map_or_else(|| OsString::from("/bin:/usr/bin"), OsString::from);
+        std::env::split_paths(&path).map(|dir| if dir.as_os_str().is_empty() { ".".into() } else { dir }.join(program)).collect()
+    };
+    let mut refused = None;
+    for candidate in candidates {
+        match executable(&candidate) {
+            Ok(()) => return Ok(candidate),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(e) => refused = Some(e),
+        }
+    }
+    Err(refused.map_or_else(|| RunError::NotFound(shown()), |e| RunError::NotExecutable(shown(), e)))
+}
+
+fn executable(path: &Path) -> io::Result<()> {
+    let metadata = path.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if metadata.permissions().mode() & 0o111 == 0 {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).map_err(Into::into)
+}
+
+/// Forks reaper and child. Must be called before the process has a second thread.
+///
+/// # Errors
+/// [`RunError::Step`] with the step that failed in the child.
+pub fn launch(plan: &Plan, program: &Path) -> Result<Launched, RunError> {
+    let step = |step| move |cause| RunError::Step { step, cause };
+    let (ours, childs) = UnixStream::pair().map_err(step("make a socket pair"))?;
+    let (news, reports) = UnixStream::pair().map_err(step("make a socket pair"))?;
+    // Everything the child needs is allocated here: after the forks it only makes system calls.
+    let child = Child::prepare(plan, program).map_err(step("prepare the command line"))?;
+    let everything = SigSet::all();
+    let mut before = SigSet::empty();
+    sigprocmask(SigmaskHow::SIG_SETMASK, Some(&everything), Some(&mut before)).map_err(|e| step("block signals")(e.into()))?;
+    if process::fork().map_err(step("fork"))? == Fork::Child {
+        drop((ours, news));
+        reaper::live(reports, || child.become_agent(childs, &before));
+    }
+    drop((childs, reports));
+    receive(ours, news)
+}
+
+fn receive(mut ours: UnixStream, mut news: UnixStream) -> Result<Launched, RunError> {
+    let mut text = [0; 256];
+    let (n, listener) =
+        socket::receive_descriptor(&ours, &mut text).map_err(|cause| RunError::Step { step: "receive the listener", cause })?;
+    let Some(listener) = listener else {
+        // No listener: the child says which step failed, as "errno step".
+        let mut said = text[..n].to_vec();
+        let _ = ours.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let (errno, what) = said.split_once(' ').unwrap_or(("0", "start the agent: its launcher died"));
+        return Err(failed_step(errno.parse().unwrap_or(0), what));
+    };
+    let pid = reaper::first_pid(&mut news).map_err(|cause| RunError::Step { step: "hear from the reaper", cause })?;
+    Ok(Launched { pid, listener, news, go: ours })
+}
+
+fn failed_step(errno: i32, what: &str) -> RunError {
+    if errno == libc::EBUSY {
+        return RunError::Unsupported(
+            "cannot install the filter: an outer program listens to seccomp already (another sandbox or container runtime); \
+             run stayexec outside of it"
+                .into(),
+        );
+    }
+    RunError::Unsupported(format!("cannot {what}: {}", io::Error::from_raw_os_error(errno)))
+}
+
+/// What the launch child needs, made before the fork.
+struct Child {
+    program: CString,
+    arguments: Vec<CString>,
+    /// The same command for /bin/sh, for a text without `#!`, as execvp(3) does it.
+    as_script: Vec<CString>,
+    environment: Vec<CString>,
+    code: Vec<filter::Instruction>,
+    privileged: bool,
+}
+
+impl Child {
+    fn prepare(plan: &Plan, program: &Path) -> io::Result<Self> {
+        let c = |s: &OsStr| CString::new(s.as_bytes()).map_err(io::Error::other);
+        let arguments: Vec<CString> = plan.command.iter().map(|s| c(s)).collect::<io::Result<_>>()?;
+        let program = c(program.as_os_str())?;
+        let mut as_script = vec![c"sh".to_owned(), program.clone()];
+        as_script.extend(arguments.iter().skip(1).cloned());
+        let entry = |(key, value): (OsString, OsString)| c(&[key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
+        let environment = std::env::vars_os().map(entry).collect::<io::Result<_>>()?;
+        let privileged = process::has_capability(process::CAP_SYS_ADMIN);
+        Ok(Self { program, arguments, as_script, environment, code: filter::program(), privileged })
+    }
+
+    fn become_agent(&self, socket: UnixStream, mask: &SigSet) -> ! {
+        match self.confine(&socket) {
+            Ok(()) => {}
+            Err((step, e)) => {
+                let _ = (&socket).write_all(format!("{} {step}", e.raw_os_error().unwrap_or(0)).as_bytes());
+                process::exit_now(i32::from(crate::exit_code::GATE_FAILED));
+            }
+        }
+        let mut word = [0];
+        if (&socket).read_exact(&mut word).is_err() {
+            process::exit_now(i32::from(crate::exit_code::GATE_FAILED));
+        }
+        restore_signals(mask);
+        let mut error = process::execute(&self.program, &self.arguments, &self.environment);
+        if error.raw_os_error() == Some(libc::ENOEXEC) {
+            error = process::execute(&c"/bin/sh".to_owned(), &self.as_script, &self.environment);
+        }
+        let _ = writeln!(io::stderr(), "stayexec: cannot execute {}: {error}", self.program.to_string_lossy());
+        process::exit_now(i32::from(crate::exit_code::NOT_EXECUTABLE))
+    }
+
+    fn confine(&self, socket: &UnixStream) -> Result<(), (&'static str, io::Error)> {
+        // The launcher's own state is of no use to anybody, and the kernel lets an unprivileged warden attach only to a
+        // process that may be looked into.
+        process::set_dumpable(true).map_err(|e| ("make the agent visible to its warden", e))?;
+        if !self.privileged {
+            process::set_no_new_privs().map_err(|e| ("set no_new_privs", e))?;
+        }
+        fence(self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
+        let listener = filter::install(&self.code).map_err(|e| ("install the filter", e))?;
+        socket::send_descriptor(socket, &[u8::from(listener.killable)], &listener.fd).map_err(|e| ("send the listener", e))
+    }
+}
+
+/// Signals and abstract sockets of the tree end at its fence (Landlock scoping, 6.12). Without it the supervisor looks at
+/// its peers itself.
+fn fence(privileged: bool) -> io::Result<()> {
+    let made = Ruleset::default().scope(Scope::AbstractUnixSocket | Scope::Signal).and_then(|r| r.create());
+    let Ok(ruleset) = made else { return Ok(()) };
+    ruleset.no_new_privs(!privileged).restrict_self().map(drop).map_err(io::Error::other)
+}
+
+/// The agent starts with the signals that the person's shell gave the warden; Rust alone had ignored SIGPIPE.
+fn restore_signals(mask: &SigSet) {
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    // SAFETY: the default disposition runs no code of ours.
+    let _ = unsafe { sigaction(Signal::SIGPIPE, &default) };
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(mask), None);
+}
+
+trait ToOs {
+    fn to_os(&self) -> &OsStr;
+}
+
+impl ToOs for [u8] {
+    fn to_os(&self) -> &OsStr {
+        OsStr::from_bytes(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_and_unexecutable_programs_are_two_things() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        std::fs::write(dir.path().join("plain"), "x")?;
+        let path = Some(dir.path().as_os_str());
+        assert!(matches!(find(OsStr::new("none"), path), Err(RunError::NotFound(_))));
+        assert!(matches!(find(OsStr::new("plain"), path), Err(RunError::NotExecutable(..))));
+        assert!(matches!(find(OsStr::new("/"), path), Err(RunError::NotExecutable(..))));
+        assert!(find(OsStr::new("sh"), Some(OsStr::new("/none:/bin"))).is_ok_and(|p| p == Path::new("/bin/sh")));
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! From the kernel's exec to the question what it loaded.
+//!
+//! Invariant: an image at its exec stop is read, and judged, repeated from a judgement given before, or ended. An exec
+//! that failed is let go with its errno; one exception: where the kernel could not load a text that nobody has judged,
+//! its caller must not take ENOEXEC for leave to interpret it.
+
+use super::capture::Image;
+use super::gate::{Errand, Gate, State, Subject};
+use super::hold::Rest;
+use super::intake::LOOK;
+use super::{capture, ending, repeat};
+use crate::sys::arch::Registers;
+use crate::sys::ptrace::{self, Change};
+use stayexec_protocol::{Message, Reason, Script};
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Gate {
+    /// Looks at every process that may have changed.
+    pub(super) fn look_at_moving(&mut self) {
+        for number in std::mem::take(&mut self.moving) {
+            if self.look_at(number) {
+                self.start_moving(number);
+            }
+        }
+    }
+
+    /// Whether the call is still moving.
+    fn look_at(&mut self, number: u64) -> bool {
+        let Some(call) = self.calls.get_mut(&number) else { return false };
+        let (tid, group) = (call.notification.tid, call.group);
+        match &mut call.state {
+            State::Loading => match wait_either(tid, group) {
+                Change::None => true,
+                change => {
+                    let still = self.load(number, tid, group, change);
+                    self.attach_next(group);
+                    still
+                }
+            },
+            State::Ending(ending) => loop {
+                match ptrace::wait(ending.pid()) {
+                    Change::None => return true,
+                    change => {
+                        if ending.advance(change) == ending::Progress::Over {
+                            self.calls.remove(&number);
+                            return false;
+                        }
+                    }
+                }
+            },
+            State::Reading { pid, .. } => match ptrace::wait(*pid) {
+                Change::Ended(_) | Change::Gone => {
+                    self.calls.remove(&number);
+                    false
+                }
+                _ => true,
+            },
+            // A judged image moves only to die.
+            State::Judging(Subject::Image(image), _) => match ptrace::wait(image.event.process.pid as i32) {
+                Change::None => true,
+                Change::Ended(_) | Change::Gone => {
+                    self.calls.remove(&number);
+                    false
+                }
+                _ => true,
+            },
+            State::Held(_) => self.held_moved(number),
+            _ => false,
+        }
+    }
+
+    fn load(&mut self, number: u64, tid: i32, group: i32, change: Change) -> bool {
+        match change {
+            Change::Loaded => return self.loaded(number, group),
+            Change::Ended(_) | Change::Gone | Change::None => {}
+            Change::Signal(signal) => self.leave_failed(number, tid, signal),
+            Change::Interrupted | Change::GroupStop(_) | Change::Syscall => self.leave_failed(number, tid, 0),
+        }
+        self.calls.remove(&number);
+        false
+    }
+
+    /// Detaches from a thread whose exec has failed.
+    fn leave_failed(&self, number: u64, tid: i32, signal: i32) {
+        let judged = self.calls.get(&number).is_some_and(|c| c.text_allowed);
+        if let Ok(registers) = Registers::read(tid)
+            && registers.result() == -i64::from(libc::ENOEXEC)
+            && !judged
+        {
+            let _ = registers.with_result(-i64::from(libc::EPERM)).write(tid);
+        }
+        let _ = ptrace::detach(tid, signal);
+    }
+
+    fn loaded(&mut self, number: u64, pid: i32) -> bool {
+        let tid = self.calls.get(&number).map_or(0, |c| c.notification.tid);
+        let launch = self.is_launch(tid);
+        self.launched |= launch;
+        match capture::image(&self.procfs, &self.view, pid, number, launch) {
+            Ok(image) => self.complete(number, Box::new(image)),
+            Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
+        }
+        self.calls.contains_key(&number)
+    }
+
+    /// Reads the image's files, here where that is quick.
+    fn complete(&mut self, number: u64, mut image: Box<Image>) {
+        let pid = image.event.process.pid as i32;
+        match capture::complete(&self.procfs, &self.view, &mut image, true) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+            read => return self.read(number, image, read),
+        }
+        self.set(number, State::Reading { pid, until: Instant::now() + LOOK });
+        let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
+        let sent = self.errands.send(move || {
+            let read = capture::complete(&procfs, &view, &mut image, false);
+            Errand::Read(number, image, read)
+        });
+        if sent.is_err() {
+            self.end_unread(number, pid, "too many files are being waited for");
+        }
+    }
+
+    /// Goes on with an image whose files have been read: the judgement given before for the same start, or the judge.
+    pub(super) fn read(&mut self, number: u64, mut image: Box<Image>, read: io::Result<()>) {
+        if !matches!(self.calls.get(&number).map(|c| &c.state), Some(State::Loading | State::Reading { .. })) {
+            return;
+        }
+        if let Err(e) = read {
+            return self.end_unread(number, image.event.process.pid as i32, &format!("its files cannot be read: {e}"));
+        }
+        let digest = repeat::digest(&self.key, &image.event);
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.digest = digest;
+        }
+        let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
+        if repeated.is_none() {
+            image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
+            self.link.send(&Message::Judge(image.event.clone()));
+        }
+        self.set(number, State::Judging(Subject::Image(image), Rest::Loaded));
+        self.start_moving(number);
+        if let Some(verdict) = repeated {
+            self.settle(number, &verdict, true);
+        }
+    }
+
+    /// The judge has to know what an operand holds.
+    pub(super) fn look_at_operand(&mut self, number: u64, path: Vec<u8>) {
+        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let pid = image.event.process.pid as i32;
+        if let Ok(script) = capture::script_at(&self.procfs, &self.view, pid, &path, true, true) {
+            return self.judge_with(number, script);
+        }
+        let (procfs, view, named) = (Arc::clone(&self.procfs), Arc::clone(&self.view), path.clone());
+        let sent = self.errands.send(move || {
+            let script = capture::script_at(&procfs, &view, pid, &named, true, false);
+            Errand::Operand(number, script.unwrap_or_else(|_| Script::unreadable(named, true)))
+        });
+        if sent.is_err() {
+            self.judge_with(number, Script::unreadable(path, true));
+        }
+    }
+
+    /// Asks the judge again, with the operand that it wanted to see.
+    pub(super) fn judge_with(&mut self, number: u64, script: Script) {
+        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get_mut(&number).map(|c| &mut c.state) else { return };
+        image.event.script.get_or_insert(script);
+        self.link.send(&Message::Judge(image.event.clone()));
+    }
+
+    /// Ends an image that could not be read.
+    pub(super) fn end_unread(&mut self, number: u64, pid: i32, note: &str) {
+        self.record_refusal(number, Reason::Unreadable, note);
+        let ending = match Registers::read(pid) {
+            Ok(registers) => ending::Ending::begin(pid, registers, false, format!("stayexec: denied: {note}\n").as_bytes()),
+            // Not even its registers: it is dying already.
+            Err(_) => {
+                let _ = crate::sys::process::kill(pid, libc::SIGKILL);
+                self.calls.remove(&number);
+                return;
+            }
+        };
+        self.set(number, State::Ending(ending));
+        self.start_moving(number);
+    }
+}
+
+/// The exec of a thread that is not the leader is reported by its leader, whose id it has taken.
+fn wait_either(tid: i32, group: i32) -> Change {
+    match ptrace::wait(tid) {
+        Change::Gone if group != tid => ptrace::wait(group),
+        change => change,
+    }
+}

@@ -1,0 +1,135 @@
+//! The warden: launches the agent, owns the seccomp listener, holds loaded images, writes the journal.
+//!
+//! Invariant: an image leaves its exec stop only after its record is in the journal. Refuses to judge: it knows no shell,
+//! no class and no rule; it asks the supervisor and carries out what it is told.
+//!
+//! A call's way through the files: `intake` (taken, looked up, attached, let go) → `loading` (read and asked about) →
+//! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
+
+mod arguments;
+mod capture;
+mod courtesy;
+mod devices;
+mod ending;
+mod errand;
+mod gate;
+mod hold;
+mod intake;
+mod launch;
+mod link;
+mod loading;
+mod lookup;
+mod plan;
+mod poller;
+mod probe;
+mod reaper;
+mod records;
+mod repeat;
+mod settle;
+mod signals;
+mod snapshot;
+mod stack;
+mod trust;
+mod upkeep;
+mod wake;
+
+pub use plan::{Plan, RunError};
+pub use probe::{Probe, probe};
+
+use crate::journal::{self, Journal};
+use crate::sys::{notify, process, procfs::Procfs};
+use gate::Gate;
+use stayexec_protocol::{Enlist, Mode};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::time::Instant;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs the plan's command behind the gate and gives its exit status: 128+n for a signal. Must be called while the
+/// process has one thread.
+///
+/// # Errors
+/// Whatever keeps the gate from standing; nothing of the command has run then.
+pub fn run(plan: &Plan) -> Result<u8, RunError> {
+    let step = |step| move |cause| RunError::Step { step, cause };
+    let Some(name) = plan.command.first() else { return Err(RunError::NotFound(String::new())) };
+    let program = launch::find(name, std::env::var_os("PATH").as_deref())?;
+    let started = process::file_clock();
+    let run = plan.run;
+    let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
+    let path = plan.journal_dir.join(format!("{}.journal", uuid::Uuid::from_bytes(run)));
+    let mut journal = Journal::create(&path, key).map_err(step("create the journal"))?;
+    process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
+    let mut launched = launch::launch(plan, &program)?;
+    let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
+    let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
+    if process::has_capability(process::CAP_SYS_ADMIN) {
+        process::own_mount_namespace().map_err(step("take a mount namespace of the warden's own"))?;
+    }
+    let procfs = Arc::new(Procfs::open().map_err(step("open a procfs of the warden's own"))?);
+    let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
+    let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
+    journal.append(&records::started(plan, run, Mode::Verify)).map_err(step("write the journal"))?;
+    notify::prefer_caller_cpu(launched.listener.as_fd());
+    launched.go().map_err(step("start the agent"))?;
+    let gate = Gate {
+        agent: launched.pid,
+        launched: false,
+        key,
+        listener: launched.listener,
+        procfs,
+        heads: Arc::default(),
+        view: Arc::new(view),
+        poller: poller::Poller::new().map_err(step("make a poller"))?,
+        signals: signals::Signals::open().map_err(step("read signals"))?,
+        news: launched.news,
+        link,
+        errands: errand::Errands::new(Arc::clone(&wake)),
+        wake,
+        journal,
+        repeats: repeat::Repeats::default(),
+        calls: HashMap::new(),
+        moving: Vec::new(),
+        next_call: 0,
+        next_sweep: Instant::now(),
+        writing: false,
+        unrecorded: false,
+    };
+    gate.run().map(exit_status).map_err(step("keep the gate"))
+}
+
+fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {
+    let environment = std::env::vars_os().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
+    Enlist {
+        run,
+        config: plan.config.clone(),
+        warden: std::process::id(),
+        started,
+        argv: plan.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
+        cwd: std::env::current_dir().map(|d| d.as_os_str().as_bytes().to_vec()).unwrap_or_default(),
+        environment,
+    }
+}
+
+/// The shell's way to put a wait status into a byte.
+fn exit_status(status: i32) -> u8 {
+    let code = if libc::WIFSIGNALED(status) { 128 + libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) };
+    u8::try_from(code).unwrap_or(crate::exit_code::GATE_FAILED)
+}
+
+/// One line for the person, on the warden's standard error.
+fn say(line: &str) {
+    let _ = io::Write::write_all(&mut io::stderr(), format!("stayexec: {line}\n").as_bytes());
+}
+
+/// Text from the tree as it may be shown: one line, no controls.
+fn escaped(text: &[u8]) -> String {
+    String::from_utf8_lossy(text)
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! What a run needs to know before it starts.
+//!
+//! Invariant: a plan is frozen: nothing in it is read again from disk or environment while the run lasts.
+
+use stayexec_protocol::Mode;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The plan of one run, resolved from command line, environment and files.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Id of the run (UUIDv7); its journal is named after it.
+    pub run: [u8; 16],
+    /// The command to launch: program and arguments, not empty.
+    pub command: Vec<OsString>,
+    /// The frozen configuration as JSON, for the supervisor.
+    pub config: Vec<u8>,
+    /// The control address of the supervisor to use or to start.
+    pub address: crate::control::Address,
+    /// Folder for this run's journal, made already.
+    pub journal_dir: PathBuf,
+    /// File with the key of the journal's chain.
+    pub key_path: PathBuf,
+    /// Workspace of the run.
+    pub workspace: PathBuf,
+    /// Tier, as a word, for the journal's first record.
+    pub tier: String,
+    /// Origin, as a word, for the journal's first record.
+    pub origin: String,
+    /// The least mode that the person accepts.
+    pub require: Mode,
+}
+
+/// Why a run could not start, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The program is not there.
+    #[error("cannot find {0}: no such program in PATH")]
+    NotFound(String),
+    /// The program is there and cannot be executed.
+    #[error("cannot execute {0}: {1}")]
+    NotExecutable(String, std::io::Error),
+    /// One of the steps of the gate failed.
+    #[error("cannot {step}: {cause}")]
+    Step {
+        /// What was being done, as an infinitive.
+        step: &'static str,
+        /// Why it failed.
+        cause: std::io::Error,
+    },
+    /// What the gate needs does not hold on this machine.
+    #[error("{0}")]
+    Unsupported(String),
+    /// No supervisor can be reached.
+    #[error(transparent)]
+    Control(#[from] crate::control::ControlError),
+}

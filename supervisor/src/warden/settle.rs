@@ -1,0 +1,259 @@
+//! From the verdict to its effect: recorded, then released, held or ended.
+//!
+//! Invariant: the record is in the journal before the effect; where it cannot be written the effect is denial. Refuses a
+//! release of anything that is not what was judged.
+
+use super::ending::Ending;
+use super::gate::{Errand, Gate, State, Subject};
+use super::hold::{Held, Rest};
+use super::poller::Source;
+use super::snapshot::Snapshot;
+use super::{capture, records, repeat};
+use crate::sys::{pidfd, process, ptrace};
+use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Verdict, Withdrawal};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+impl Gate {
+    /// The supervisor's word on a call.
+    pub(super) fn judged(&mut self, verdict: Verdict) {
+        let Some(State::Judging(subject, _)) = self.calls.get(&verdict.call).map(|c| &c.state) else { return };
+        let number = verdict.call;
+        if let Some(call) = self.calls.get(&number) {
+            self.repeats.keep(repeat::likeness(&call.digest, subject.event()), &verdict);
+        }
+        self.settle(number, &verdict, false);
+    }
+
+    /// Records a verdict and carries it out.
+    pub(super) fn settle(&mut self, number: u64, verdict: &Verdict, repeated: bool) {
+        let Some(call) = self.calls.get(&number) else { return };
+        let State::Judging(subject, _) = &call.state else { return };
+        let parent = match subject {
+            Subject::Image(image) => image.parent,
+            Subject::Text(_) => 0,
+        };
+        let record = records::judged(subject.event(), parent, call.digest, verdict, repeated);
+        if self.record(&record).is_err() {
+            return self.deny(number, &unrecorded(verdict));
+        }
+        match verdict.decision {
+            Decision::Allow => self.release(number),
+            Decision::Deny => self.deny(number, verdict),
+            Decision::Hold => self.hold(number, verdict.clone()),
+        }
+    }
+
+    /// Lets an image run, or a text be interpreted.
+    fn release(&mut self, number: u64) {
+        match self.open(number) {
+            Some((Subject::Image(image), _)) => {
+                let pid = image.event.process.pid as i32;
+                if ptrace::detach(pid, 0).is_err() {
+                    // It has died in its stop: it is reaped for its parent.
+                    let _ = ptrace::wait(pid);
+                }
+                self.calls.remove(&number);
+            }
+            Some((Subject::Text(_), _)) => {
+                if let Some(call) = self.calls.get_mut(&number) {
+                    call.text_allowed = true;
+                }
+                self.attach(number);
+            }
+            None => {}
+        }
+    }
+
+    /// Ends a denied image, or refuses a denied text's caller.
+    pub(super) fn deny(&mut self, number: u64, verdict: &Verdict) {
+        let line = denial(verdict);
+        match self.open(number) {
+            Some((Subject::Image(image), rest)) => {
+                let ending = Ending::begin(image.event.process.pid as i32, image.registers, rest.has_left(), line.as_bytes());
+                self.set(number, State::Ending(ending));
+                self.start_moving(number);
+            }
+            Some((Subject::Text(_), _)) => self.tell_and_refuse(number, line),
+            None => {}
+        }
+    }
+
+    /// The subject of a call that waits for its verdict or its answer.
+    fn open(&self, number: u64) -> Option<(&Subject, Rest)> {
+        match &self.calls.get(&number)?.state {
+            State::Judging(subject, rest) => Some((subject, *rest)),
+            State::Held(held) => Some((&held.subject, held.rest)),
+            _ => None,
+        }
+    }
+
+    fn hold(&mut self, number: u64, verdict: Verdict) {
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        let group = call.group;
+        let State::Judging(subject, _) = &call.state else { return };
+        let snapshot = match subject {
+            Subject::Text(_) => None,
+            Subject::Image(image) => match Snapshot::take(&self.procfs, image) {
+                Ok(snapshot) => Some(snapshot),
+                Err(_) => {
+                    let note = "it could not be kept for comparison".into();
+                    return self.deny(number, &Verdict { decision: Decision::Deny, reason: Reason::Unreadable, note, ..verdict });
+                }
+            },
+        };
+        // Without a handle the sweep notices an end half a second later.
+        let ended = pidfd::open(group).ok();
+        if let Some(fd) = &ended {
+            let _ = self.poller.add(fd.as_fd(), Source::Held(number));
+        }
+        if let State::Judging(subject, rest) = std::mem::replace(&mut call.state, State::Queued) {
+            let held = Held { subject, snapshot, verdict, rest, answer: None, _ended: ended };
+            call.state = State::Held(Box::new(held));
+        }
+    }
+
+    /// A question has ended.
+    pub(super) fn answered(&mut self, answer: Answer) {
+        let number = answer.call;
+        let Some(State::Held(held)) = self.calls.get_mut(&number).map(|c| &mut c.state) else {
+            // It was withdrawn, and the supervisor has been told; the messages have crossed.
+            return;
+        };
+        if let Subject::Image(image) = &held.subject
+            && !held.rest.is_at_rest()
+        {
+            if let Ok(rest) = held.rest.recall(image.event.process.pid as i32) {
+                held.rest = rest;
+            }
+            held.answer = Some(answer);
+            return self.start_moving(number);
+        }
+        self.carry_out(number, answer);
+    }
+
+    /// Carries out the answer to a question whose image is at rest: first its script is compared.
+    pub(super) fn carry_out(&mut self, number: u64, answer: Answer) {
+        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let event = held.subject.event();
+        // One that could not be read was judged as such.
+        let script = event.script.clone().filter(|script| script.digest != [0; 32]);
+        let (Some(judged), Decision::Allow) = (script, answer.decision) else { return self.carry_out_compared(answer, None) };
+        let pid = event.process.pid as i32;
+        let changed = move |now: Script| Some(now).filter(|now| now.id != judged.id || now.digest != judged.digest);
+        let (path, operand) =
+            (event.script.as_ref().map_or_else(Vec::new, |s| s.path.clone()), event.script.as_ref().is_some_and(|s| s.operand));
+        if let Ok(now) = capture::script_at(&self.procfs, &self.view, pid, &path, operand, true) {
+            return self.carry_out_compared(answer, changed(now));
+        }
+        let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
+        let late = answer.clone();
+        let sent = self.errands.send(move || {
+            let now = capture::script_at(&procfs, &view, pid, &path, operand, false);
+            Errand::Compared(answer, changed(now.unwrap_or_else(|_| Script::unreadable(path, operand))))
+        });
+        if sent.is_err() {
+            self.carry_out_compared(Answer { decision: Decision::Deny, reason: Reason::Unreadable, ..late }, None);
+        }
+    }
+
+    /// Carries out an answer, knowing how the script has changed.
+    pub(super) fn carry_out_compared(&mut self, answer: Answer, changed: Option<Script>) {
+        let number = answer.call;
+        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let allow = answer.decision == Decision::Allow;
+        let same = match (&held.subject, &held.snapshot) {
+            (Subject::Image(image), Some(snapshot)) => snapshot.holds(&self.procfs, image),
+            (Subject::Image(_), None) => false,
+            (Subject::Text(_), _) => true,
+        };
+        let verdict = held.verdict.clone();
+        if allow && !same {
+            return self.changed(number);
+        }
+        if let Some(script) = changed {
+            return self.ask_anew(number, script);
+        }
+        let question = verdict.question.unwrap_or_default();
+        if self.record(&records::answered(&answer, question)).is_err() {
+            self.link.send(&Message::Settled(number, false));
+            return self.deny(number, &unrecorded(&verdict));
+        }
+        if allow {
+            self.release(number);
+        } else {
+            self.deny(number, &Verdict { decision: Decision::Deny, reason: answer.reason, note: answer.note, ..verdict });
+        }
+        self.link.send(&Message::Settled(number, allow));
+    }
+
+    /// The image is no longer what was judged: it is killed, and that is recorded.
+    fn changed(&mut self, number: u64) {
+        self.withdraw(number, Withdrawal::Changed);
+        if let Some((Subject::Image(image), _)) = self.open(number) {
+            let ending = Ending::kill(image.event.process.pid as i32, image.registers);
+            self.set(number, State::Ending(ending));
+            self.start_moving(number);
+        }
+    }
+
+    /// The script is no longer the text that was judged: the call is judged again, with the new text.
+    fn ask_anew(&mut self, number: u64, script: Script) {
+        self.withdraw(number, Withdrawal::Changed);
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        let State::Held(held) = std::mem::replace(&mut call.state, State::Queued) else { return };
+        let mut subject = held.subject;
+        subject.event_mut().script = Some(script);
+        self.link.send(&Message::Judge(subject.event().clone()));
+        call.state = State::Judging(subject, held.rest);
+    }
+
+    /// Says, in the journal and to the supervisor, that a question has ended by itself.
+    pub(super) fn withdraw(&mut self, number: u64, why: Withdrawal) {
+        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let question = held.verdict.question.unwrap_or_default();
+        // Nothing proceeds by it, so an unwritable journal, which has been reported, changes nothing.
+        let _ = self.record(&records::withdrawn(number, question, why));
+        self.link.send(&Message::Withdraw(number, why));
+    }
+
+    /// The person ends the run: the agent is told to end, and what it waits for is denied.
+    pub(super) fn stop(&mut self) {
+        let _ = process::kill(self.agent, libc::SIGTERM);
+        for number in self.held() {
+            let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { continue };
+            let note = b"the run was stopped".to_vec();
+            let verdict = Verdict { decision: Decision::Deny, note, ..held.verdict.clone() };
+            self.withdraw(number, Withdrawal::RunEnded);
+            self.deny(number, &verdict);
+        }
+    }
+
+    /// The calls that a person was asked about.
+    pub(super) fn held(&self) -> Vec<u64> {
+        self.calls.iter().filter(|(_, call)| matches!(call.state, State::Held(_))).map(|(&number, _)| number).collect()
+    }
+
+    pub(super) fn start_moving(&mut self, number: u64) {
+        if !self.moving.contains(&number) {
+            self.moving.push(number);
+        }
+    }
+}
+
+/// The line that a denied image writes: `stayexec: denied (destructive): rm -rf build: note`.
+fn denial(verdict: &Verdict) -> String {
+    let class = CLASS_WORDS.get(usize::from(verdict.class)).unwrap_or(&"unknown");
+    let shown = super::escaped(&verdict.shown);
+    let note = super::escaped(&verdict.note);
+    if note.is_empty() {
+        format!("stayexec: denied ({class}): {shown}\n")
+    } else {
+        format!("stayexec: denied ({class}): {shown}: {note}\n")
+    }
+}
+
+fn unrecorded(verdict: &Verdict) -> Verdict {
+    let note = b"it cannot be recorded, and what cannot be recorded does not run".to_vec();
+    Verdict { decision: Decision::Deny, reason: Reason::Unrecorded, note, question: None, ..verdict.clone() }
+}

@@ -1,0 +1,216 @@
+//! Facts about the loaded file on which the trust in its name rests.
+//!
+//! Invariant: each fact is looked up in the warden's own mount namespace and root, by the path that the kernel gives for
+//! the image; where a look fails the fact is false. Refuses to add the facts up.
+
+use super::devices::Devices;
+use crate::sys::path::{self, Status};
+use crate::sys::procfs::{ProcessDir, Procfs};
+use stayexec_protocol::{Executable, FileId, Script};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+
+/// The warden's own view of the files, as it was when the run began.
+#[derive(Debug)]
+pub struct View {
+    root: OwnedFd,
+    /// Root directory of the launched program: device, inode and mount. The mount's id tells its namespace as well.
+    launched_root: (u64, u64, u64),
+    /// Start of the run by the clock of file systems, nanoseconds since the epoch.
+    started: i64,
+    /// Places that were looked at before.
+    seen: Mutex<HashMap<(Vec<u8>, FileId), Place>>,
+    /// Which file systems may be looked at.
+    pub devices: Devices,
+    /// ELF interpreters by executable; `None` for a static one.
+    linkers: Mutex<HashMap<FileId, Option<Linker>>>,
+}
+
+/// An ELF interpreter.
+#[derive(Debug, Clone)]
+struct Linker {
+    path: Vec<u8>,
+    /// Device and inode.
+    file: (u64, u64),
+}
+
+/// What the warden's own view says of a path at which a file was loaded. It holds for the whole run: the file is the same
+/// one, unchanged (its ctime is part of the key), and folders that belong to root alone only root could have changed.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    same_file: bool,
+    chain_root_owned: bool,
+}
+
+/// Most places that are remembered.
+const BOUND: usize = 4096;
+
+/// Below a process's folder in /proc.
+const PRELOAD: &str = "root/etc/ld.so.preload";
+
+impl View {
+    /// Takes the view, with `launched` as the process whose mount namespace counts as the run's.
+    ///
+    /// # Errors
+    /// Whatever open(2) and statx(2) say.
+    pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
+        let root: OwnedFd = std::fs::File::open("/")?.into();
+        let launched_root = place_of(&launched.follow_status("root")?);
+        let devices = Devices::default();
+        // The system's own folders are there, or nothing works; all others are asked when they are met.
+        for folder in ["/", "/usr", "/tmp"] {
+            if let Ok(folder) = std::fs::File::open(folder).map(OwnedFd::from) {
+                devices.learn(&folder, path::status(&folder)?.id.dev)?;
+            }
+        }
+        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices, linkers: Mutex::default() })
+    }
+
+    /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
+    ///
+    /// # Errors
+    /// Where the image's file, or the region of its first instruction, cannot be seen.
+    pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<Executable> {
+        let status = process.follow_status("exe")?;
+        let path = process.link_text("exe")?;
+        let linker_trusted = match self.linker(process, ip, &status.id)? {
+            None => true,
+            Some(linker) => here && self.is_untouched(&linker) && self.no_preload(process),
+        };
+        Ok(Executable {
+            root_owned: belongs_to_root(&status),
+            chain_root_owned: false,
+            unchanged: status.id.ctime < self.started,
+            same_view: false,
+            linker_trusted,
+            path,
+            id: status.id,
+        })
+    }
+
+    /// The executable with what its place is worth. Looks at its file system only if that is quick.
+    pub fn placed(&self, executable: &mut Executable, here: bool) {
+        let place = self.place(&executable.path, &executable.id);
+        executable.chain_root_owned = place.chain_root_owned;
+        executable.same_view = here && place.same_file;
+    }
+
+    /// The script with what its name is worth; `reference` is what it was read from.
+    pub fn vouched(&self, procfs: &Procfs, script: Script, reference: &OwnedFd, here: bool) -> Script {
+        let named = procfs.process(std::process::id() as i32).and_then(|own| own.link_text(&format!("fd/{}", reference.as_raw_fd())));
+        let (Ok(resolved), Ok(status)) = (named, path::status(reference)) else { return script };
+        let place = self.place(&resolved, &script.id);
+        Script {
+            root_owned: belongs_to_root(&status),
+            chain_root_owned: place.chain_root_owned,
+            unchanged: script.id.ctime < self.started,
+            same_view: here && place.same_file,
+            resolved,
+            ..script
+        }
+    }
+
+    fn place(&self, path: &[u8], id: &FileId) -> Place {
+        if !self.devices.is_quick(id.dev) {
+            // Looking could wait for whoever serves it; nothing there is trusted by its name.
+            return Place { same_file: false, chain_root_owned: false };
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= BOUND {
+            seen.clear();
+        }
+        *seen.entry((path.to_vec(), id.clone())).or_insert_with(|| Place {
+            same_file: self.look(path).is_some_and(|s| s.id == *id),
+            chain_root_owned: self.chain_belongs_to_root(path),
+        })
+    }
+
+    /// The image has the root and the mount namespace of the run: its paths mean what ours mean.
+    pub fn is_here(&self, process: &ProcessDir) -> bool {
+        process.follow_status("root").is_ok_and(|root| place_of(&root) == self.launched_root)
+    }
+
+    fn look(&self, path: &[u8]) -> Option<Status> {
+        path::status_at(self.root.as_fd(), path, true).ok()
+    }
+
+    /// The file of the image's first instruction, where that is not the executable's own: its ELF interpreter. Which one an
+    /// executable names is part of its content, so it is asked of the kernel once; whether that file is still what it was
+    /// is looked at each time.
+    fn linker(&self, process: &ProcessDir, ip: u64, id: &FileId) -> io::Result<Option<Linker>> {
+        let mut linkers = self.linkers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(linker) = linkers.get(id) {
+            return Ok(linker.clone());
+        }
+        let Some(region) = process.region(ip)? else { return Err(io::ErrorKind::InvalidData.into()) };
+        let own = (region.dev, region.ino) == (id.dev, id.ino);
+        let linker = (!own).then_some(Linker { path: region.path, file: (region.dev, region.ino) });
+        if linkers.len() >= BOUND {
+            linkers.clear();
+        }
+        // One that the run did not find in place is not remembered: only an untouched file can be known by its path.
+        if linker.as_ref().is_none_or(|l| self.is_untouched(l)) {
+            linkers.insert(id.clone(), linker.clone());
+        }
+        Ok(linker)
+    }
+
+    fn is_untouched(&self, linker: &Linker) -> bool {
+        let Some(status) = self.look(&linker.path) else { return false };
+        let same = (status.id.dev, status.id.ino) == linker.file;
+        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(&linker.path, &status.id).chain_root_owned
+    }
+
+    fn chain_belongs_to_root(&self, path: &[u8]) -> bool {
+        let folders = path.iter().enumerate().filter(|&(_, &b)| b == b'/').map(|(at, _)| if at == 0 { &path[..1] } else { &path[..at] });
+        path.starts_with(b"/") && folders.into_iter().all(|folder| self.look(folder).is_some_and(|s| belongs_to_root(&s)))
+    }
+
+    /// No library is forced into every program, or one that was there before the run.
+    fn no_preload(&self, process: &ProcessDir) -> bool {
+        match process.follow_status(PRELOAD) {
+            Err(e) => e.raw_os_error() == Some(libc::ENOENT),
+            Ok(status) => belongs_to_root(&status) && status.id.ctime < self.started,
+        }
+    }
+}
+
+fn place_of(root: &Status) -> (u64, u64, u64) {
+    (root.id.dev, root.id.ino, root.mount)
+}
+
+/// Owned by root, and nobody else can write it.
+fn belongs_to_root(status: &Status) -> bool {
+    status.uid == 0 && status.mode & 0o022 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::procfs::Procfs;
+
+    #[test]
+    fn folders_that_others_can_write_break_the_chain() -> io::Result<()> {
+        let own = Procfs::open()?.process(std::process::id() as i32)?;
+        let view = View::take(&own, 0)?;
+        assert!(view.chain_belongs_to_root(b"/usr/bin/env"));
+        assert!(!view.chain_belongs_to_root(b"/tmp/env"));
+        assert!(!view.chain_belongs_to_root(b"/none/env"));
+        assert!(!view.chain_belongs_to_root(b"env"));
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_unchanged_since_the_beginning_of_time() -> io::Result<()> {
+        let own = Procfs::open()?.process(std::process::id() as i32)?;
+        let ip = PRELOAD.as_ptr() as u64;
+        let view = View::take(&own, 0)?;
+        let mut before = view.executable(&own, ip, true)?;
+        view.placed(&mut before, true);
+        assert!(before.same_view && before.linker_trusted && !before.unchanged);
+        assert!(View::take(&own, i64::MAX)?.executable(&own, ip, true)?.unchanged);
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! The supervisor's process over its real socket, with folders of its own.
+
+use serde_json::{Value, json};
+use stayexec::config::{Frozen, Overrides, Surroundings, load};
+use stayexec::control::{Address, Connection, ControlError, PROGRAM_VERSION, connect};
+use stayexec_protocol::{
+    Decision, Enlist, Event, Executable, FileId, Message, Process, Reason, Stage, Stdin, VERSION, Verdict, Withdrawal,
+};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use uuid::Uuid;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// A supervisor in folders of its own, ended with the test.
+struct Supervisor {
+    dir: tempfile::TempDir,
+    address: Address,
+    child: Child,
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Supervisor {
+    fn start() -> Result<Self> {
+        let dir = tempfile::tempdir()?;
+        let make = |name: &str| -> Result<std::path::PathBuf> {
+            use std::os::unix::fs::DirBuilderExt;
+            let path = dir.path().join(name);
+            std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+            Ok(path)
+        };
+        let address = Address { runtime_dir: make("runtime")?, state_dir: make("state")? };
+        let child = Self::serve(&address).stderr(Stdio::null()).spawn()?;
+        let supervisor = Self { dir, address, child };
+        supervisor.await_socket()?;
+        Ok(supervisor)
+    }
+
+    fn serve(address: &Address) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stayexec"));
+        command.arg("serve").arg("--runtime-dir").arg(&address.runtime_dir).arg("--state-dir").arg(&address.state_dir);
+        command.env_clear().stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+
+    /// Tries until it answers: the kernel's scheduler is what is waited for.
+    fn await_socket(&self) -> Result<()> {
+        for _ in 0..5_000 {
+            match connect(&self.address) {
+                Err(ControlError::Absent) => std::thread::yield_now(),
+                Err(e) => return Err(e.into()),
+                Ok(_) => return Ok(()),
+            }
+            let _ = crossbeam_channel::never::<()>().recv_timeout(std::time::Duration::from_millis(2));
+        }
+        Err("the supervisor does not answer".into())
+    }
+
+    fn raw(&self) -> Result<Connection> {
+        Ok(Connection::new(UnixStream::connect_addr(&self.address.socket()?)?))
+    }
+
+    fn warden(&self) -> Result<Connection> {
+        let around = Surroundings::with(Path::new("/"), Path::new("/nowhere"), &[("HOME", "/home/dev")]);
+        let config = Frozen::of(&load(&Overrides::default(), &around)?, false, false).to_json()?;
+        let mut warden = connect(&self.address)?;
+        let enlist = Enlist {
+            run: *Uuid::now_v7().as_bytes(),
+            config,
+            warden: 1,
+            started: 0,
+            argv: vec![b"agent".to_vec()],
+            cwd: b"/".to_vec(),
+            environment: vec![b"PATH=/usr/bin".to_vec()],
+        };
+        assert_eq!(warden.ask(&Message::Enlist(enlist))?, Message::Enlisted);
+        Ok(warden)
+    }
+
+    fn call(&self, method: &str, params: &Value) -> Result<Value> {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        match connect(&self.address)?.ask(&Message::Request(request.to_string().into_bytes()))? {
+            Message::Reply(reply) => Ok(serde_json::from_slice(&reply)?),
+            other => Err(format!("{other:?}").into()),
+        }
+    }
+}
+
+fn event(call: u64) -> Event {
+    Event {
+        call,
+        stage: Stage::Loaded,
+        launch: false,
+        process: Process { pid: 10, start: 20 + call, name: b"x".to_vec() },
+        ancestry: vec![],
+        uid: 0,
+        euid: 0,
+        executable: Executable {
+            path: b"/usr/bin/frobnicate".to_vec(),
+            id: FileId { dev: 1, ino: 2, size: 3, ctime: 4 },
+            root_owned: true,
+            chain_root_owned: true,
+            unchanged: true,
+            same_view: true,
+            linker_trusted: true,
+        },
+        argv: vec![b"frobnicate".to_vec(), call.to_string().into_bytes()],
+        environment: vec![],
+        cwd: b"/".to_vec(),
+        root: b"/".to_vec(),
+        script: None,
+        stdin: Stdin::Null,
+    }
+}
+
+fn judged(warden: &mut Connection, call: u64) -> Result<Verdict> {
+    match warden.ask(&Message::Judge(event(call)))? {
+        Message::Verdict(verdict) => Ok(verdict),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+#[test]
+fn a_question_goes_out_and_its_answer_comes_back() -> Result<()> {
+    let supervisor = Supervisor::start()?;
+    let mut warden = supervisor.warden()?;
+    let verdict = judged(&mut warden, 1)?;
+    assert_eq!(verdict.decision, Decision::Hold);
+    let id = Uuid::from_bytes(verdict.question.ok_or("no question")?);
+    let pending = supervisor.call("stayexec.approval_list_pending", &Value::Null)?;
+    assert_eq!(pending["result"][0]["audit_id"], json!(id));
+    supervisor.call("openhuman.approval_decide", &json!({ "audit_id": id, "decision": "ApproveOnce" }))?;
+    let Some(Message::Answer(answer)) = warden.recv()? else { return Err("no answer".into()) };
+    assert_eq!((answer.call, answer.decision, answer.reason), (1, Decision::Allow, Reason::Answer));
+    warden.send(&Message::Settled(1, true))?;
+    judged(&mut warden, 2)?;
+    warden.send(&Message::Withdraw(2, Withdrawal::Died))?;
+    judged(&mut warden, 3)?;
+    let pending = supervisor.call("stayexec.approval_list_pending", &Value::Null)?;
+    assert_eq!(pending["result"].as_array().map(Vec::len), Some(1));
+    drop(warden);
+    Ok(())
+}
+
+#[test]
+fn other_versions_and_strangers_are_refused_with_a_line() -> Result<()> {
+    let supervisor = Supervisor::start()?;
+    for hello in [Message::Hello(VERSION + 1, PROGRAM_VERSION.into()), Message::Hello(VERSION, b"9.9.9\x1b[2J".to_vec())] {
+        let refused = supervisor.raw()?.ask(&hello);
+        let Err(ControlError::Refused(line)) = refused else { return Err(format!("{refused:?}").into()) };
+        assert!(line.contains("do not work together") && !line.contains('\x1b'), "{line}");
+    }
+    assert!(matches!(supervisor.raw()?.ask(&Message::Stop), Err(ControlError::Refused(_))));
+    assert!(matches!(connect(&supervisor.address)?.ask(&Message::Judge(event(1))), Err(ControlError::Refused(_))));
+    Ok(())
+}
+
+#[test]
+fn hostile_clients_disturb_nobody() -> Result<()> {
+    use std::io::Write;
+    let supervisor = Supervisor::start()?;
+    let mut warden = supervisor.warden()?;
+    let socket = supervisor.address.socket()?;
+    // Silent ones, one with an endless frame, one with rubbish, one that reads nothing.
+    let silent: Vec<UnixStream> = (0..50).map(|_| UnixStream::connect_addr(&socket)).collect::<std::io::Result<_>>()?;
+    let mut endless = UnixStream::connect_addr(&socket)?;
+    endless.write_all(&u32::MAX.to_le_bytes())?;
+    let mut said = Vec::new();
+    endless.read_to_end(&mut said)?;
+    let mut rubbish = connect(&supervisor.address)?.into_stream()?;
+    rubbish.write_all(&[5, 0, 0, 0, 200, 1, 2, 3, 4])?;
+    rubbish.read_to_end(&mut said)?;
+    let mut deaf = connect(&supervisor.address)?;
+    for _ in 0..200 {
+        deaf.send(&Message::Request(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"stayexec.approval_get_gate_state\"}".to_vec()))?;
+    }
+    assert_eq!(judged(&mut warden, 1)?.decision, Decision::Hold);
+    drop((silent, deaf));
+    Ok(())
+}
+
+#[test]
+fn the_second_supervisor_says_one_line() -> Result<()> {
+    let supervisor = Supervisor::start()?;
+    let second = Supervisor::serve(&supervisor.address).stderr(Stdio::piped()).output()?;
+    assert_eq!(second.status.code(), Some(125));
+    let lines: Vec<_> = BufReader::new(&second.stderr[..]).lines().collect::<std::io::Result<_>>()?;
+    assert!(matches!(&lines[..], [line] if line.starts_with("stayexec: another supervisor")), "{lines:?}");
+    Ok(())
+}
+
+#[test]
+fn a_started_supervisor_ends_after_its_last_peer() -> Result<()> {
+    let supervisor = Supervisor::start()?;
+    let started = |address: &Address| Supervisor::serve(address).args(["--started", "--linger", "0"]).stdout(Stdio::piped()).output();
+    assert_eq!(started(&supervisor.address)?.stdout, b"taken\n");
+    let own = supervisor.dir.path().join("runtime2");
+    let address = Address { runtime_dir: own, ..supervisor.address.clone() };
+    let output = started(&address)?;
+    assert_eq!(output.stdout, b"ready\n");
+    for _ in 0..5_000 {
+        if matches!(connect(&address), Err(ControlError::Absent)) {
+            return Ok(());
+        }
+        std::thread::yield_now();
+    }
+    Err("it does not end".into())
+}

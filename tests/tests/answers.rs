@@ -1,0 +1,184 @@
+//! Answers beyond yes and no: for this run, for some minutes, always, later; and who wins.
+
+use anyhow::Result;
+use stayexec_tests::{Launch, Scene, later, within};
+
+fn supervised<'s>(scene: &'s Scene, text: &str) -> Launch<'s> {
+    scene.run().tier("supervised").unconfined().command(["bash", "-c", text])
+}
+
+/// Whether `verb` knows `what`; says so where it does not yet.
+fn offered(scene: &Scene, verb: &str, what: &str) -> bool {
+    let offers = scene.offers(verb, what);
+    if !offers {
+        later(&format!("{verb} {what}"));
+    }
+    offers
+}
+
+#[test]
+fn identical_questions_are_one() -> Result<()> {
+    let scene = Scene::new()?;
+    let running = supervised(&scene, "for i in 1 2 3; do mkdir -p same & done; wait; echo status $?").start()?;
+    within("three calls behind one question", || {
+        let pending = scene.pending().unwrap_or_default();
+        matches!(&pending[..], [one] if one.row["count"] == 3)
+    })?;
+    scene.answer(&scene.asked_once()?, &["approve"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    assert!(scene.pending()?.is_empty());
+    let allowed = scene.history()?.into_iter().filter(|e| e.argv == ["mkdir", "-p", "same"]).count();
+    assert_eq!(allowed, 3);
+    Ok(())
+}
+
+#[test]
+fn commands_that_differ_in_a_hidden_secret_are_two_questions() -> Result<()> {
+    let scene = Scene::new()?;
+    let text = "for t in first-secret-4711 other-secret-4712; do curl -H \"Authorization: Bearer $t\" http://127.0.0.1:1/ & done; wait";
+    let running = supervised(&scene, text).start()?;
+    let questions = scene.asked(2)?;
+    for question in &questions {
+        let shown = question.row.to_string();
+        assert!(!shown.contains("secret-471"), "{shown}");
+        scene.answer(question, &["deny"])?.expect_code(0);
+    }
+    running.finish()?;
+    let history = scene.stayexec().words(["history", "--json"]).finish()?;
+    assert!(!history.out().contains("secret-471"), "{}", history.told());
+    Ok(())
+}
+
+#[test]
+fn of_two_approvers_one_wins() -> Result<()> {
+    let scene = Scene::new()?;
+    for round in 0..10 {
+        let running = supervised(&scene, &format!("touch made-{round}; echo status $?")).start()?;
+        let question = scene.asked_once()?;
+        let both = [(), ()].map(|()| scene.stayexec().words(["approve", &question.audit_id]).start());
+        let mut codes = Vec::new();
+        for one in both {
+            codes.push(one?.finish()?.code());
+        }
+        codes.sort_unstable();
+        assert_eq!(codes, [0, 5]);
+        running.finish()?.expect_line("status 0");
+    }
+    Ok(())
+}
+
+#[test]
+fn for_this_run() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--run") {
+        return Ok(());
+    }
+    let text = "touch a; touch a; touch a; echo status $?";
+    let running = supervised(&scene, text).start()?;
+    scene.answer(&scene.asked_once()?, &["approve", "--run"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    // The next run knows nothing of it.
+    let running = supervised(&scene, "touch a; echo status $?").start()?;
+    scene.answer(&scene.asked_once()?, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    Ok(())
+}
+
+#[test]
+fn for_some_minutes() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--for") {
+        return Ok(());
+    }
+    let running = supervised(&scene, "touch a; touch a; echo status $?").start()?;
+    scene.answer(&scene.asked_once()?, &["approve", "--for", "10m"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    Ok(())
+}
+
+#[test]
+fn always_is_remembered_in_the_workspace_and_can_be_taken_back() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--always") || !offered(&scene, "", "rules") {
+        return Ok(());
+    }
+    let running = supervised(&scene, "mkdir -p one; echo status $?").start()?;
+    let question = scene.asked_once()?;
+    assert!(question.row["always_rule"].is_string(), "{}", question.row);
+    scene.answer(&question, &["approve", "--always"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    supervised(&scene, "mkdir -p one; echo status $?").finish()?.expect_line("status 0");
+    let rules = scene.stayexec().words(["rules", "list", "--json"]).finish()?;
+    let rules: serde_json::Value = serde_json::from_slice(&rules.expect_code(0).stdout)?;
+    let [rule] = &rules.as_array().cloned().unwrap_or_default()[..] else { panic!("{rules}") };
+    let id = rule["id"].as_str().map_or_else(|| rule["id"].to_string(), str::to_owned);
+    scene.stayexec().words(["rules", "remove", &id]).finish()?.expect_code(0);
+    let running = supervised(&scene, "mkdir -p one; echo status $?").start()?;
+    scene.answer(&scene.asked_once()?, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    Ok(())
+}
+
+#[test]
+fn a_shell_alone_is_never_remembered() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--always") {
+        return Ok(());
+    }
+    let text = "import subprocess\nsubprocess.run(['bash'], input='true\\n', text=True)\n";
+    scene.file("agent.py", text)?;
+    let running = scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py"]).start()?;
+    let question = scene.asked_once()?;
+    assert!(question.row["always_rule"].is_null(), "{}", question.row);
+    assert_ne!(scene.answer(&question, &["approve", "--always"])?.code(), 0);
+    scene.answer(&question, &["deny"])?.expect_code(0);
+    running.finish()?;
+    Ok(())
+}
+
+#[test]
+fn later_keeps_the_question() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "", "later") {
+        return Ok(());
+    }
+    let running = supervised(&scene, "touch a; echo status $?").start()?;
+    let question = scene.asked_once()?;
+    scene.answer(&question, &["later"])?.expect_code(0);
+    assert_eq!(scene.asked_once()?.audit_id, question.audit_id);
+    scene.mark("a").expect_none();
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    Ok(())
+}
+
+#[test]
+fn stop_ends_a_run() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "", "stop") {
+        return Ok(());
+    }
+    let running = supervised(&scene, "touch a; echo status $?").start()?;
+    let question = scene.asked_once()?;
+    let run = question.row["run"].as_str().unwrap_or_default().to_owned();
+    scene.stayexec().words(["stop", &run]).finish()?.expect_code(0);
+    assert_ne!(running.finish()?.code(), 0);
+    scene.mark("a").expect_none();
+    Ok(())
+}
+
+#[test]
+fn a_waiting_line_tells_the_agent() -> Result<()> {
+    let scene = Scene::new()?;
+    if !offered(&scene, "approve", "--always") {
+        return Ok(());
+    }
+    let running = supervised(&scene, "touch a; echo status $?").start()?;
+    let question = scene.asked_once()?;
+    let short = question.audit_id.get(question.audit_id.len() - 4..).unwrap_or_default().to_owned();
+    within("the waiting line", || running.err().contains(&short))?;
+    assert_eq!(running.err().lines().count(), 1, "{}", running.err());
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    Ok(())
+}

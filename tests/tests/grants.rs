@@ -1,0 +1,150 @@
+//! What an approval covers: the text that was shown, and no more.
+
+use anyhow::Result;
+use stayexec_tests::{Input, Launch, Question, Scene, later, until};
+use std::io::Write;
+use std::time::Duration;
+
+/// An agent that runs each of its arguments by `sh -c`, prints the statuses, and reads no text of its own.
+const AGENT: &str =
+    "import subprocess, sys\nfor text in sys.argv[1:]:\n    print('status', subprocess.call(['sh', '-c', text]), flush=True)\n";
+
+fn agent<'s>(scene: &'s Scene, texts: &[&str]) -> Result<Launch<'s>> {
+    scene.file("agent.py", AGENT)?;
+    Ok(scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py"]).words(texts))
+}
+
+fn asked_after(scene: &Scene, first: &Question) -> Result<Question> {
+    until("the next question", Duration::from_secs(20), || scene.pending().ok()?.into_iter().find(|q| q.audit_id != first.audit_id))
+}
+
+/// Whether approvals carry grants yet.
+fn granted(scene: &Scene) -> bool {
+    let offers = scene.offers("approve", "--always");
+    if !offers {
+        later("grants");
+    }
+    offers
+}
+
+#[test]
+fn one_approval_covers_what_the_text_starts() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        if !granted(&scene) {
+            continue;
+        }
+        let running = agent(&scene, &["touch a; mkdir b; touch b/c"])?.start()?;
+        let question = scene.asked_once()?;
+        assert!(question.command.contains("touch a; mkdir b; touch b/c"), "{}", question.row);
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        let outcome = running.finish()?;
+        outcome.expect_line("status 0");
+        scene.mark("b/c").expect_made();
+        let covered = scene.history()?.into_iter().filter(|e| e.reason == "grant").count();
+        assert_eq!(covered, 3);
+    }
+    Ok(())
+}
+
+#[test]
+fn it_covers_nothing_above_its_class() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        if !granted(&scene) {
+            continue;
+        }
+        let victim = scene.victim("victim")?;
+        let inner = "#!/usr/bin/env python3\nimport subprocess\nsubprocess.call(['touch', 'a'])\nprint('inner', subprocess.call(['rm', '-rf', 'victim']), flush=True)\n";
+        scene.program("inner", inner)?;
+        let running = agent(&scene, &["touch before; ./inner"])?.start()?;
+        let first = scene.asked_once()?;
+        assert_eq!(first.class, "write", "{}", first.row);
+        scene.answer(&first, &["approve"])?.expect_code(0);
+        let second = asked_after(&scene, &first)?;
+        assert_eq!((second.argv.join(" ").as_str(), second.class.as_str()), ("rm -rf victim", "destructive"), "{}", second.row);
+        scene.mark("a").expect_made();
+        scene.answer(&second, &["deny"])?.expect_code(0);
+        running.finish()?.expect_line("inner 126");
+        victim.expect_alive();
+    }
+    Ok(())
+}
+
+#[test]
+fn it_ends_with_the_text() -> Result<()> {
+    let scene = Scene::new()?;
+    if !granted(&scene) {
+        return Ok(());
+    }
+    let running = agent(&scene, &["touch a; touch b", "touch c; touch d"])?.start()?;
+    let first = scene.asked_once()?;
+    scene.answer(&first, &["approve"])?.expect_code(0);
+    let second = asked_after(&scene, &first)?;
+    assert!(second.command.contains("touch c"), "{}", second.row);
+    scene.mark("b").expect_made();
+    scene.answer(&second, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    scene.mark("c").expect_none();
+    Ok(())
+}
+
+#[test]
+fn a_daemon_that_left_its_parent_is_asked_anew() -> Result<()> {
+    let scene = Scene::new()?;
+    if !granted(&scene) {
+        return Ok(());
+    }
+    let daemon = scene.fixture("daemon")?;
+    let fifo = scene.work().join("fifo");
+    scene.ungated(["mkfifo".as_ref(), fifo.as_os_str()])?.expect_code(0);
+    scene.file(
+        "agent.py",
+        "import subprocess, sys\nprint('status', subprocess.call(['sh', '-c', sys.argv[1]]), flush=True)\nsys.stdin.read()\n",
+    )?;
+    let text = format!("{daemon} fifo /usr/bin/touch late");
+    let run = scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py", &text]).input(Input::Open);
+    let running = run.start()?;
+    let first = scene.asked_once()?;
+    scene.answer(&first, &["approve"])?.expect_code(0);
+    // The text may be asked about once more where the daemon's own start is not covered by it.
+    running.says("status 0")?;
+    std::fs::OpenOptions::new().write(true).open(&fifo)?.write_all(b"x")?;
+    let second = asked_after(&scene, &first)?;
+    assert_eq!(second.argv.last().map(String::as_str), Some("late"), "{}", second.row);
+    scene.mark("late").expect_none();
+    scene.answer(&second, &["deny"])?.expect_code(0);
+    running.finish()?;
+    scene.mark("late").expect_none();
+    Ok(())
+}
+
+#[test]
+fn a_shell_that_reads_its_text_from_a_stream_gets_none() -> Result<()> {
+    let scene = Scene::new()?;
+    let text = "import subprocess\nprint('status', subprocess.run(['bash'], input='touch a\\n', text=True).returncode, flush=True)\n";
+    scene.file("agent.py", text)?;
+    let running = scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py"]).start()?;
+    let first = scene.asked_once()?;
+    assert_eq!(first.argv, ["bash"], "{}", first.row);
+    scene.answer(&first, &["approve"])?.expect_code(0);
+    let second = asked_after(&scene, &first)?;
+    assert_eq!(second.argv, ["touch", "a"], "{}", second.row);
+    scene.mark("a").expect_none();
+    scene.answer(&second, &["approve"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    scene.mark("a").expect_made();
+    Ok(())
+}
+
+#[test]
+fn what_the_approved_process_becomes_is_covered_only_where_the_text_names_it() -> Result<()> {
+    let scene = Scene::new()?;
+    if !granted(&scene) {
+        return Ok(());
+    }
+    let running = agent(&scene, &["exec touch named"])?.start()?;
+    let first = scene.asked_once()?;
+    scene.answer(&first, &["approve"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    scene.mark("named").expect_made();
+    Ok(())
+}

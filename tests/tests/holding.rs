@@ -1,0 +1,170 @@
+//! A held image: its parent is free, it can be killed and stopped, and nothing but an answer lets it run.
+
+use anyhow::Result;
+use nix::sys::signal::Signal;
+use stayexec_tests::{Process, Running, Scene, Terminal, until, within};
+use std::time::{Duration, Instant};
+
+fn held_touch(scene: &Scene) -> Result<Process> {
+    until("the held image", Duration::from_secs(10), || scene.processes().into_iter().find(|p| p.line == "touch a" && p.state != 'Z'))
+}
+
+/// A shell that waits for one held `touch a`, with `before` in front.
+fn hold<'s>(scene: &'s Scene, before: &str) -> Result<Running<'s>> {
+    let text = format!("{before} touch a & wait $!; echo status $?");
+    let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", &text]).start()?;
+    scene.asked_once()?;
+    Ok(running)
+}
+
+#[test]
+fn the_parents_timers_go_on() -> Result<()> {
+    let scene = Scene::new()?;
+    scene.file("timers.js", include_str!("../fixtures/timers.js"))?;
+    let mut drifts = Vec::new();
+    // A loaded machine delays a tick now and then, with and without the gate: one quiet try of three is enough.
+    for _ in 0..3 {
+        let running = scene.run().tier("supervised").unconfined().command(["node", "timers.js", "touch", "a"]).start()?;
+        let question = scene.asked_once()?;
+        running.says("drift")?;
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        let outcome = running.finish()?;
+        outcome.expect_line("status 0");
+        drifts.push(outcome.number("drift"));
+        if drifts.iter().any(|d| *d < 50) {
+            return Ok(());
+        }
+    }
+    panic!("timers drifted by {drifts:?} ms");
+}
+
+#[test]
+fn other_programs_run_unhindered() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let text = "touch a & for i in {1..50}; do ls / >/dev/null || echo bad; done; echo others; wait $!; echo status $?";
+        let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", text]).start()?;
+        running.says("others")?;
+        let question = scene.asked_once()?;
+        scene.mark("a").expect_none();
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        let outcome = running.finish()?;
+        assert_eq!(outcome.out(), "others\nstatus 0\n", "{}", outcome.told());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_terminating_signal_ends_it_within_a_second() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        for signal in [Signal::SIGKILL, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+            // A shell without job control has its background jobs ignore SIGINT.
+            let running = hold(&scene, "set -m;")?;
+            let image = held_touch(&scene)?;
+            scene.signal(&image, signal);
+            let begun = Instant::now();
+            let outcome = running.finish()?;
+            let took = begun.elapsed();
+            outcome.expect_line(&format!("status {}", 128 + signal as i32));
+            println!("{signal}: {took:?}");
+            assert!(took < Duration::from_secs(4), "{signal}: {took:?}; aimed at: 1 s");
+            within("the question to be withdrawn", || scene.pending().is_ok_and(|p| p.is_empty()))?;
+            scene.mark("a").expect_none();
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_signal_that_it_ignores_does_not_end_it() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let running = hold(&scene, "trap '' HUP TERM;")?;
+        let image = held_touch(&scene)?;
+        scene.signal(&image, Signal::SIGHUP);
+        scene.signal(&image, Signal::SIGTERM);
+        let question = scene.asked_once()?;
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        running.finish()?.expect_line("status 0");
+        scene.mark("a").expect_made();
+    }
+    Ok(())
+}
+
+#[test]
+fn stopping_and_continuing_does_not_release_it() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let running = hold(&scene, "")?;
+        let image = held_touch(&scene)?;
+        for _ in 0..5 {
+            scene.signal(&image, Signal::SIGSTOP);
+            scene.signal(&image, Signal::SIGCONT);
+        }
+        let question = scene.asked_once()?;
+        scene.mark("a").expect_none();
+        scene.signal(&image, Signal::SIGSTOP);
+        scene.signal(&image, Signal::SIGCONT);
+        scene.answer(&question, &["deny"])?.expect_code(0);
+        running.finish()?.expect_line("status 126");
+        scene.mark("a").expect_none();
+    }
+    Ok(())
+}
+
+#[test]
+fn ctrl_z_and_fg_on_a_held_foreground_job() -> Result<()> {
+    let scene = Scene::new()?;
+    let launch = scene.run().tier("supervised").unconfined().command(["bash", "--norc", "-i"]).env("PS1", "ready> ");
+    let mut terminal = Terminal::start(launch)?;
+    terminal.shows("ready> ")?;
+    terminal.types("touch a\n")?;
+    let question = scene.asked_once()?;
+    terminal.types("\x1a")?;
+    terminal.shows("Stopped")?;
+    terminal.shows("ready> ")?;
+    scene.mark("a").expect_none();
+    assert_eq!(scene.asked_once()?.audit_id, question.audit_id);
+    terminal.types("fg\n")?;
+    terminal.shows("touch a")?;
+    scene.mark("a").expect_none();
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    terminal.shows("ready> ")?;
+    scene.mark("a").expect_made();
+    terminal.types("exit 0\n")?;
+    terminal.finish()?.expect_code(0);
+    Ok(())
+}
+
+#[test]
+fn ctrl_c_on_a_held_foreground_job() -> Result<()> {
+    let scene = Scene::new()?;
+    let launch = scene.run().tier("supervised").unconfined().command(["bash", "--norc", "-i"]).env("PS1", "ready> ");
+    let mut terminal = Terminal::start(launch)?;
+    terminal.shows("ready> ")?;
+    terminal.types("touch a\n")?;
+    scene.asked_once()?;
+    terminal.types("\x03")?;
+    terminal.shows("ready> ")?;
+    within("the question to be withdrawn", || scene.pending().is_ok_and(|p| p.is_empty()))?;
+    scene.mark("a").expect_none();
+    terminal.types("exit 0\n")?;
+    terminal.shows("exit")?;
+    Ok(())
+}
+
+#[test]
+fn a_script_that_changes_while_it_is_held_is_asked_about_again() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let script = scene.program("script", "#!/bin/sh\ntouch a\n")?;
+        let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", "./script; echo status $?"]).start()?;
+        let first = scene.asked_once()?;
+        std::fs::write(&script, "#!/bin/sh\ntouch evil\n")?;
+        scene.answer(&first, &["approve"])?;
+        let second = until("another question", Duration::from_secs(10), || {
+            scene.pending().ok()?.into_iter().find(|q| q.audit_id != first.audit_id)
+        })?;
+        scene.answer(&second, &["deny"])?.expect_code(0);
+        running.finish()?.expect_line("status 126");
+        scene.mark("evil").expect_none();
+        scene.mark("a").expect_none();
+    }
+    Ok(())
+}
