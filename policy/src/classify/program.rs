@@ -18,6 +18,12 @@ pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// A path into a directory whose programs are what their names say.
+pub(crate) fn standard(path: &str) -> bool {
+    let short = base(path);
+    short.len() < path.len() && STANDARD.contains(&&path[..path.len() - short.len() - 1])
+}
+
 impl Judge<'_> {
     /// A command of shell text: its first word is a name, a function or a path.
     pub fn command(&self, args: &[Arg], scope: &Scope<'_>) -> Part {
@@ -49,16 +55,13 @@ impl Judge<'_> {
             return out;
         }
         let short = base(name);
-        if short.len() < name.len() {
-            let dir = &name[..name.len() - short.len() - 1];
-            if !STANDARD.contains(&dir) {
-                self.collect_path(name, name);
-                out.raise(Finding::new(
-                    CommandClass::Write,
-                    ReasonCode::UntrustedFile,
-                    format!("{} may be any program", crate::display::word(name)),
-                ));
-            }
+        if short.len() < name.len() && !standard(name) {
+            self.collect_path(name, name);
+            out.raise(Finding::new(
+                CommandClass::Write,
+                ReasonCode::UntrustedFile,
+                format!("{} may be any program", crate::display::word(name)),
+            ));
         }
         self.named(short, rest, scope, &mut out);
         out

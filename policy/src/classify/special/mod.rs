@@ -9,6 +9,8 @@ mod tables;
 mod texts;
 mod wrappers;
 
+pub(super) use wrappers::env_words;
+
 use super::args::Arg;
 use super::judge::{Judge, Scope};
 use crate::Part;
