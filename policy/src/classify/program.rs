@@ -337,7 +337,17 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     let name = &arg.text[..at];
     let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
     valid.then(|| {
-        (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free })
+        (
+            name.to_owned(),
+            Arg {
+                text: arg.text[at + 1..].to_owned(),
+                known: arg.known - at - 1,
+                risky: arg.risky,
+                free: arg.free,
+                outside: arg.outside,
+                splits: arg.splits,
+            },
+        )
     })
 }
 
@@ -349,6 +359,8 @@ pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
             known: at.min(arg.known),
             risky: arg.risky,
             free: arg.free,
+            outside: arg.outside,
+            splits: arg.splits,
         },
         _ => arg.clone(),
     }

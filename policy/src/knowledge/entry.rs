@@ -69,6 +69,8 @@ pub(crate) struct Entry {
     pub dash: bool,
     pub posix: bool,
     pub inert: bool,
+    /// It has an option that makes it worse than it is without.
+    pub guarded: bool,
     pub free: bool,
     /// For the first operands; the last holds for the rest. True: a path.
     pub operands: Vec<bool>,
@@ -154,9 +156,12 @@ impl Entry {
                 })
                 .collect::<Result<_, _>>()?,
         };
+        let class = raw.class.unwrap_or(if raw.payload.is_some() { CommandClass::Read } else { CommandClass::Write });
+        let worse = |option: &Opt| option.class > class || matches!(option.role, Role::Sink | Role::Run | Role::Exec);
         Ok(Self {
             at,
-            class: raw.class.unwrap_or(if raw.payload.is_some() { CommandClass::Read } else { CommandClass::Write }),
+            guarded: raw.payload.is_some() || options.values().any(worse),
+            class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
             lax: raw.lax,
