@@ -69,7 +69,7 @@ struct Vetting<'a> {
 pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
     let mut vetting = Vetting { entry, args, at: 0, out: Vetted::default() };
     let first_only = entry.posix || entry.has_sub();
-    while vetting.at < args.len() {
+    while vetting.at < args.len() && !entry.words {
         let arg = &args[vetting.at];
         if arg.full() == Some("--") {
             vetting.out.dashes = Some(vetting.at);
