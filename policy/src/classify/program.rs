@@ -147,7 +147,7 @@ impl Judge<'_> {
             Role::Run if matches!(taken.value.full(), Some("never" | "always" | "auto" | "")) => {}
             Role::Run => {
                 let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
-                let child = self.text_arg(&taken.value, &inner);
+                let child = self.read_by("sh", false, || self.text_arg(&taken.value, &inner));
                 out.add(child, self.explain);
             }
             Role::File => self.collect_path(name, &taken.value.text),
@@ -217,7 +217,7 @@ impl Judge<'_> {
         let child = match entry.payload {
             Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
-                self.joined(&words, &inner)
+                self.read_by("sh", false, || self.joined(&words, &inner))
             }
             _ => self.external(&args[start..], &inner),
         };

@@ -19,8 +19,8 @@ pub(super) struct ScriptCall {
     pub rest: Vec<Arg>,
     /// What the interpreter's options and its environment come to.
     pub findings: Vec<Finding>,
-    /// A shell reads it.
-    pub shell: bool,
+    /// A shell of this name reads it.
+    pub shell: Option<String>,
 }
 
 /// The script of `name args…`, when a file decides what that runs. `env` is looked through where `through` says so.
@@ -38,12 +38,12 @@ pub(super) fn call(judge: &Judge<'_>, name: &str, args: &[Arg], through: bool, s
             }
             Some(inner)
         }
-        kind @ ("shell" | "interpreter") => direct(entry, args, kind == "shell"),
+        kind @ ("shell" | "interpreter") => direct(entry, name, args, kind == "shell"),
         _ => None,
     }
 }
 
-fn direct(entry: &Entry, args: &[Arg], shell: bool) -> Option<ScriptCall> {
+fn direct(entry: &Entry, name: &str, args: &[Arg], shell: bool) -> Option<ScriptCall> {
     let vetted = vet(entry, args);
     let input = shell && (vetted.has("-c") || vetted.has("-s"));
     if input || vetted.info || vetted.taken.iter().any(|taken| taken.role == Role::Data) {
@@ -56,7 +56,12 @@ fn direct(entry: &Entry, args: &[Arg], shell: bool) -> Option<ScriptCall> {
     }
     let &at = operands.first()?;
     args[at].full().filter(|path| !path.is_empty() && !path.starts_with('-'))?;
-    Some(ScriptCall { path: args[at].clone(), rest: args[at + 1..].to_vec(), findings: vetted.findings, shell })
+    Some(ScriptCall {
+        path: args[at].clone(),
+        rest: args[at + 1..].to_vec(),
+        findings: vetted.findings,
+        shell: shell.then(|| name.to_owned()),
+    })
 }
 
 /// The operand that the caller should look at, as it was given: bytes of `argv`.
@@ -95,8 +100,9 @@ pub(super) fn judge(
     }
     judge.collect_path(base(&call.path.text), &call.path.text);
     let by_name = name.as_ref().and_then(|name| named(judge, name, call, scope));
-    let text = call.shell.then_some(script.text).flatten().and_then(|text| std::str::from_utf8(text).ok());
-    let by_text = text.map(|text| judge.text_part(text, None, 1, &Feed::default()));
+    let text = script.text.and_then(|text| std::str::from_utf8(text).ok());
+    let by_text = call.shell.as_ref().zip(text);
+    let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, None, 1, &Feed::default())));
     let known = by_name.is_some();
     let child = match (by_name, by_text) {
         // What the file is said to do, and what can be seen of it: each is true, so the lower one holds.
@@ -131,7 +137,7 @@ fn named(judge: &Judge<'_>, name: &str, call: &ScriptCall, scope: &Scope<'_>) ->
 fn raising(judge: &Judge<'_>, call: &ScriptCall, scope: &Scope<'_>, out: &mut Part) {
     let stem = base(&call.path.text);
     let stem = stem.strip_suffix("-cli.js").or_else(|| stem.strip_suffix(".js")).unwrap_or(stem);
-    if !call.shell
+    if call.shell.is_none()
         && let Some(child) = named(judge, stem, call, scope)
     {
         out.add(child, judge.explain);
