@@ -93,6 +93,14 @@ impl Workspaces {
         self.open.get_mut(folder)
     }
 
+    /// Waits until everything that was written is on the disk.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn sync(&mut self) -> Result<(), String> {
+        self.open.values_mut().try_for_each(|workspace| workspace.store.sync()).map_err(|e| e.to_string())
+    }
+
     /// Takes a workspace out.
     #[cfg(test)]
     pub fn take(&mut self, folder: &Path) -> Option<Workspace> {
