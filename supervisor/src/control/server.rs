@@ -40,6 +40,8 @@ pub enum Inbound {
     Said(ConnectionId, Box<Message>),
     /// It is gone.
     Closed(ConnectionId),
+    /// Somebody of another build came: whether this supervisor makes room.
+    Foreign(Sender<bool>),
 }
 
 /// The way to one peer. Never blocks.

@@ -4,19 +4,25 @@
 //! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
 //! judged is denied, and a judge that dies leaves every call with its warden, held.
 
+mod answering;
+mod asking;
 mod check;
+mod environment;
 mod facts;
+mod following;
 mod forbidden;
 mod grants;
 mod index;
 mod judgement;
 mod launch;
+mod leads;
 mod question;
 mod questions;
 mod remembered;
 mod rpc;
 mod rpc_rules;
 mod rules;
+mod runs;
 mod serve;
 mod session;
 mod store;

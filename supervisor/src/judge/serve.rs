@@ -20,6 +20,8 @@ const INBOX: usize = 1_024;
 const STACK: usize = 32 << 20;
 /// Longest wait between two looks at the clock: a suspended machine must not stretch a deadline.
 const LOOK: Duration = Duration::from_secs(30);
+/// Most messages that are taken in between two waits for the disk.
+const BATCH: usize = 1_024;
 
 /// How a supervisor is started.
 #[derive(Debug, Clone)]
@@ -109,17 +111,28 @@ fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathB
     let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
     let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
     let mut supervisor = Supervisor::new(mac, state, index::start());
+    let followed = supervisor.following.done.clone();
     let mut idle_since = Some(Instant::now());
     loop {
         let due = supervisor.sweep().unwrap_or(LOOK).min(LOOK);
+        supervisor.flush().map_err(ServeError::Broken)?;
+        if supervisor.leaves() {
+            return Ok(());
+        }
         let left = match (linger, idle_since) {
             (Some(linger), Some(since)) => linger.saturating_sub(since.elapsed()),
             _ => LOOK,
         };
         select! {
             recv(inbox) -> inbound => match inbound {
-                Ok(inbound) => supervisor.take(inbound),
+                // What came while the disk was waited for is taken in together.
+                Ok(inbound) => std::iter::once(inbound).chain(inbox.try_iter()).take(BATCH).for_each(|inbound| supervisor.take(inbound)),
                 Err(_) => return Err(deaf()),
+            },
+            recv(followed) -> done => if let Ok((call, leads)) = done
+                && let Some(start) = supervisor.following.end(call, leads)
+            {
+                supervisor.judge_followed(call.0, start);
             },
             recv(ended) -> error => return Err(error.map_or_else(|_| deaf(), ServeError::from)),
             default(due.min(left)) => {}
