@@ -1,7 +1,7 @@
 //! How the environment of a start differs from that of the launch.
 //!
-//! Invariant: an approval that was given for a command covers it only where no variable has it load other code, or name
-//! another command. Refuses names that no shell could set: functions travel in them.
+//! Invariant: a variable that has programs load code, or that names a command, is told apart by its value; others do not
+//! matter. What a program would be without them is what a person or a rule has approved. Refuses names that no shell could set: functions travel in them.
 
 use super::session::Session;
 use hmac::{Hmac, Mac};
@@ -10,36 +10,32 @@ use stayexec_policy::{CommandClass, SecurityPolicy};
 use stayexec_protocol::Event;
 use std::collections::HashSet;
 
-/// Variables that change with every start, and that no program loads code by.
-const PLAIN: [&[u8]; 6] = [b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=", b"COLUMNS=", b"LINES="];
-
-/// Digest of these differences.
+/// Digest of the variables that were set since the launch and can have a program load code or start another command.
 pub fn digest(session: &Session, event: &Event) -> [u8; 32] {
-    let odd = |entry: &&Vec<u8>| !PLAIN.iter().any(|plain| entry.starts_with(plain));
-    let before: HashSet<&Vec<u8>> = session.baseline.iter().filter(odd).collect();
-    let now: HashSet<&Vec<u8>> = event.environment.iter().filter(odd).collect();
-    let mut changes: Vec<&&Vec<u8>> = before.symmetric_difference(&now).collect();
-    changes.sort();
+    let mut telling: Vec<&Vec<u8>> = telling(session, event).collect();
+    telling.sort();
     let mut hash = session.mac.clone();
-    for change in changes {
-        hash.update(&[u8::from(now.contains(*change))]);
-        hash.update(&(change.len() as u64).to_le_bytes());
-        hash.update(change);
+    for entry in telling {
+        hash.update(&(entry.len() as u64).to_le_bytes());
+        hash.update(entry);
     }
     hash.finalize().into_bytes().into()
 }
 
-/// Digest of no difference at all.
+/// Digest where there are none.
 pub fn unchanged(mac: &Hmac<Sha256>) -> [u8; 32] {
     mac.clone().finalize().into_bytes().into()
 }
 
-/// Whether nothing that was set since the launch can have a program load code or start another command.
-///
-/// The program is not looked at: what it starts inherits the variables, and the approval covers that too.
+/// Whether there are none.
 pub fn is_inert(session: &Session, event: &Event) -> bool {
+    telling(session, event).next().is_none()
+}
+
+/// The program is not looked at: what it starts inherits the variables, and an approval covers that too.
+fn telling<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a Vec<u8>> {
     let before: HashSet<&[u8]> = session.baseline.iter().map(Vec::as_slice).collect();
-    event.environment.iter().filter(|entry| !before.contains(entry.as_slice())).all(|entry| harmless(&session.policy, entry))
+    event.environment.iter().filter(move |entry| !before.contains(entry.as_slice()) && !harmless(&session.policy, entry))
 }
 
 fn harmless(policy: &SecurityPolicy, entry: &[u8]) -> bool {
@@ -83,6 +79,10 @@ mod tests {
         }
         session.baseline.push(b"LD_PRELOAD=/tmp/x.so".to_vec());
         assert!(inert(&session, "LD_PRELOAD=/tmp/x.so"), "it was there at the launch");
+        let digest = |entry: &str| digest(&session, &Event { environment: argv(&[entry]), ..event("/usr/bin/git", &["git"]) });
+        assert_eq!(digest("A=b"), unchanged(&session.mac));
+        assert_ne!(digest("PAGER=sh x"), unchanged(&session.mac));
+        assert_ne!(digest("PAGER=sh x"), digest("PAGER=sh y"));
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ mod forbidden;
 mod grants;
 mod index;
 mod judgement;
+mod known;
 mod launch;
 mod leads;
 mod question;
@@ -31,9 +32,9 @@ mod text;
 mod workspaces;
 
 pub use check::{Checked, Input, check};
+pub use known::Known;
 pub use question::{Answering, Choice, Question};
 pub use questions::QuestionError;
 pub use rules::line as rule_line;
 pub use serve::{Options, ServeError, serve};
 pub use text::{word as shown_bytes, word_of_text as shown};
-pub use workspaces::added_rules;

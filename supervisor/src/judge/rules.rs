@@ -37,8 +37,14 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
 }
 
 /// The strictest rule for a command that is only asked about.
-pub fn strictest_for<'a>(frozen: &'a Frozen, policy: &SecurityPolicy, text: &str, part: &Part) -> Option<&'a PlacedRule> {
-    let all: Vec<&PlacedRule> = frozen.rules.iter().collect();
+pub fn strictest_for<'a>(
+    frozen: &'a Frozen,
+    added: &'a [PlacedRule],
+    policy: &SecurityPolicy,
+    text: &str,
+    part: &Part,
+) -> Option<&'a PlacedRule> {
+    let all: Vec<&PlacedRule> = frozen.rules.iter().chain(added).collect();
     let commands = forbidden::operands(frozen, policy, text).commands;
     restraining(&all, policy, &commands).or_else(|| allowing(&all, policy, &commands, part))
 }

@@ -37,19 +37,6 @@ impl Workspace {
     }
 }
 
-/// The rules that were added in a workspace, by its folder; for who asks without a supervisor.
-///
-/// # Errors
-/// One line.
-pub fn added_rules(folder: &Path) -> Result<Vec<PlacedRule>, String> {
-    let path = folder.join("approval/approval.db");
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
-    let rules = Store::open(&path).and_then(|store| store.rules()).map_err(|e| e.to_string())?;
-    Ok(rules.into_iter().map(|own| own.placed).collect())
-}
-
 /// Every workspace that was met.
 #[derive(Debug)]
 pub struct Workspaces {
