@@ -7,6 +7,7 @@
 mod answering;
 mod asking;
 mod check;
+mod confine;
 mod environment;
 mod facts;
 mod following;
