@@ -80,6 +80,9 @@ fn program() -> io::Result<BpfProgram> {
     filter.try_into().map_err(io::Error::other)
 }
 
+/// SOCK_PACKET (linux/net.h): the old way to packet sockets, which the kernel still takes.
+const OLD_PACKET: i32 = 10;
+
 /// Packet and raw sockets.
 fn sockets() -> io::Result<Vec<SeccompRule>> {
     let rule = |argument, operator, value: i32| {
@@ -89,7 +92,7 @@ fn sockets() -> io::Result<Vec<SeccompRule>> {
     Ok(vec![
         rule(0, SeccompCmpOp::Eq, libc::AF_PACKET)?,
         rule(1, SeccompCmpOp::MaskedEq(TYPE), libc::SOCK_RAW)?,
-        rule(1, SeccompCmpOp::MaskedEq(TYPE), libc::SOCK_PACKET)?,
+        rule(1, SeccompCmpOp::MaskedEq(TYPE), OLD_PACKET)?,
     ])
 }
 
