@@ -38,6 +38,9 @@ pub enum Failure {
     /// The supervisor refused a request.
     #[error("the supervisor refuses: {0}")]
     Rpc(String),
+    /// The store of a workspace.
+    #[error("{0}")]
+    Store(String),
     /// Something of the system.
     #[error("cannot {0}: {1}")]
     Step(&'static str, io::Error),
@@ -59,7 +62,9 @@ impl Failure {
             Self::Run(RunError::NotExecutable(..)) => exit_code::NOT_EXECUTABLE,
             Self::Question(status, _) | Self::Said(status) => *status,
             Self::Pipe => exit_code::OK,
-            Self::Control(_) | Self::Serve(_) | Self::Run(_) | Self::Journal(..) | Self::Rpc(_) | Self::Step(..) => exit_code::GATE_FAILED,
+            Self::Control(_) | Self::Serve(_) | Self::Run(_) | Self::Journal(..) | Self::Rpc(_) | Self::Store(_) | Self::Step(..) => {
+                exit_code::GATE_FAILED
+            }
         }
     }
 

@@ -153,13 +153,37 @@ fn a_question_goes_out_and_its_answer_comes_back() -> Result<()> {
 #[test]
 fn other_versions_and_strangers_are_refused_with_a_line() -> Result<()> {
     let supervisor = Supervisor::start()?;
-    for hello in [Message::Hello(VERSION + 1, PROGRAM_VERSION.into()), Message::Hello(VERSION, b"9.9.9\x1b[2J".to_vec())] {
+    let _warden = supervisor.warden()?;
+    let build = format!("{}+0123456789abcdef", env!("CARGO_PKG_VERSION"));
+    for hello in [
+        Message::Hello(VERSION + 1, PROGRAM_VERSION.into()),
+        Message::Hello(VERSION, b"9.9.9\x1b[2J".to_vec()),
+        Message::Hello(VERSION, build.into_bytes()),
+    ] {
         let refused = supervisor.raw()?.ask(&hello);
         let Err(ControlError::Refused(line)) = refused else { return Err(format!("{refused:?}").into()) };
-        assert!(line.contains("do not work together") && !line.contains('\x1b'), "{line}");
+        assert!(line.contains("do not work together; end the runs") && !line.contains('\x1b'), "{line}");
     }
     assert!(matches!(supervisor.raw()?.ask(&Message::Stop), Err(ControlError::Refused(_))));
     assert!(matches!(connect(&supervisor.address)?.ask(&Message::Judge(event(1))), Err(ControlError::Refused(_))));
+    Ok(())
+}
+
+#[test]
+fn a_supervisor_without_runs_makes_room_for_another_build() -> Result<()> {
+    let mut supervisor = Supervisor::start()?;
+    let mut warden = supervisor.warden()?;
+    warden.send(&Message::End(0))?;
+    drop(warden);
+    let _face = connect(&supervisor.address)?;
+    // The end of the run may still be on its way.
+    let foreign = || -> Result<ControlError> {
+        supervisor.raw()?.ask(&Message::Hello(VERSION, b"9.9.9".to_vec())).err().ok_or_else(|| "it is welcome".into())
+    };
+    let left = (0..5_000).any(|_| matches!(foreign(), Ok(ControlError::Closed)));
+    assert!(left, "it stays");
+    assert!(matches!(connect(&supervisor.address), Err(ControlError::Absent)), "the name is free at once");
+    assert!(supervisor.child.wait()?.success());
     Ok(())
 }
 

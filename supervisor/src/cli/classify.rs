@@ -7,10 +7,12 @@ use super::{Judging, print};
 use crate::config::{self, Frozen, Overrides, Surroundings};
 use crate::error::Failure;
 use crate::exit_code;
-use crate::judge::{self, Checked, Input};
+use crate::judge::{self, Checked, Input, Known};
 use serde::{Deserialize, Serialize};
 use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy};
+use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 
 /// What counts besides the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum Scope {
 /// Who is asked.
 enum Judge {
     Tier(Box<SecurityPolicy>),
-    Workspace(Box<Frozen>),
+    Workspace(Box<Frozen>, Box<Known>),
 }
 
 #[derive(Serialize)]
@@ -69,16 +71,17 @@ impl Judge {
             return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or_default()))));
         }
         let overrides = Overrides { tier: arguments.tier, workspace: arguments.workspace.clone(), ..Overrides::default() };
-        let settings = config::load(&overrides, &Surroundings::current()?)?;
-        let mut frozen = Frozen::of(&settings, false, false);
+        let around = Surroundings::current()?;
+        let settings = config::load(&overrides, &around)?;
         let folder = super::context::workspace_state(&settings.directories, &settings.workspace);
-        frozen.rules.extend(judge::added_rules(&folder).map_err(Failure::Rpc)?);
-        Ok(Self::Workspace(Box::new(frozen)))
+        let path = around.variable("PATH").map(OsStr::as_bytes).unwrap_or_default();
+        let known = Known::read(&settings.directories.state, &folder, path).map_err(Failure::Store)?;
+        Ok(Self::Workspace(Box::new(Frozen::of(&settings, false, false)), Box::new(known)))
     }
 
     fn check(&self, input: &Input, declared: Option<CommandClass>) -> Result<Checked, Failure> {
         let policy = match self {
-            Self::Workspace(frozen) => return Ok(judge::check(frozen, input, declared)?),
+            Self::Workspace(frozen, known) => return Ok(judge::check(frozen, known, input, declared)?),
             Self::Tier(policy) => policy,
         };
         let parts = match input {

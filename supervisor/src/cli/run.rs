@@ -54,6 +54,8 @@ pub(super) fn plan(
         journal_dir,
         key_path: settings.directories.key(),
         workspace: settings.workspace.clone(),
+        writable: warden::Writable::Everything,
+        environment: Vec::new(),
         tier: frozen.tier.to_string(),
         origin: word(&frozen.origin),
         require: match frozen.require {

@@ -38,7 +38,12 @@ pub fn connect(address: &Address) -> Result<Connection, ControlError> {
     stream.set_read_timeout(Some(GREETING)).map_err(ControlError::step("set a timeout"))?;
     let mut connection = Connection::new(stream);
     let hello = Message::Hello(VERSION, PROGRAM_VERSION.into());
-    match connection.ask(&hello)? {
+    let greeted = connection.ask(&hello).map_err(|e| match e {
+        // One of another build has made room, or one that nobody needed has ended.
+        ControlError::Closed => ControlError::Absent,
+        other => other,
+    });
+    match greeted? {
         Message::Welcome(VERSION, version) if version == PROGRAM_VERSION.as_bytes() => {}
         Message::Welcome(_, version) => return Err(ControlError::Refused(mismatch(&version))),
         _ => return Err(ControlError::Refused("the supervisor greets with something that is no greeting".into())),
@@ -71,5 +76,5 @@ pub fn connect_or_start(address: &Address) -> Result<Connection, ControlError> {
 pub(super) fn mismatch(other: &[u8]) -> String {
     let other = String::from_utf8_lossy(other);
     let other: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-    format!("stayexec {PROGRAM_VERSION} and stayexec {other} do not work together; end the runs of the other version first")
+    format!("stayexec {PROGRAM_VERSION} and stayexec {other} do not work together; end the runs of the other one first")
 }

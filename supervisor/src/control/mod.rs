@@ -18,5 +18,5 @@ pub use peer::Baseline;
 pub use server::{ConnectionId, Inbound, Outbox, listen, serve_connections};
 pub use start::Readiness;
 
-/// The version that both ends compare, besides the protocol's number.
-pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version that both ends compare, besides the protocol's number: that of the program, and the identity of its build.
+pub const PROGRAM_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STAYEXEC_BUILD"));

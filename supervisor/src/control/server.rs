@@ -40,6 +40,8 @@ pub enum Inbound {
     Said(ConnectionId, Box<Message>),
     /// It is gone.
     Closed(ConnectionId),
+    /// Somebody of another build came: whether this supervisor makes room.
+    Foreign(Sender<bool>),
 }
 
 /// The way to one peer. Never blocks.
@@ -140,7 +142,12 @@ fn serve(stream: UnixStream, baseline: Baseline, mut guard: Guard) {
     let stream = connection.share();
     let pid = match greet(&mut connection, baseline) {
         Ok(pid) => pid,
-        Err(ControlError::Refused(line)) => return refuse(&stream, &line),
+        Err(Unwelcome::Foreign(version)) => match makes_room(&guard) {
+            // The end of the connection is that of the process, so that whoever waits for it finds the name free.
+            true => return drop(connection.recv()),
+            false => return refuse(&stream, &mismatch(&version)),
+        },
+        Err(Unwelcome::Other(ControlError::Refused(line))) => return refuse(&stream, &line),
         Err(_) => return refuse(&stream, "this is not a greeting"),
     };
     let (queue, messages) = crossbeam_channel::bounded(WAITING);
@@ -162,7 +169,20 @@ fn serve(stream: UnixStream, baseline: Baseline, mut guard: Guard) {
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-fn greet(connection: &mut Connection, baseline: Baseline) -> Result<u32, ControlError> {
+/// Why somebody is not let in.
+enum Unwelcome {
+    /// Another version or build.
+    Foreign(Vec<u8>),
+    Other(ControlError),
+}
+
+impl<E: Into<ControlError>> From<E> for Unwelcome {
+    fn from(error: E) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+fn greet(connection: &mut Connection, baseline: Baseline) -> Result<u32, Unwelcome> {
     let stream = connection.share();
     stream.set_read_timeout(Some(PATIENCE)).map_err(ControlError::step("set a timeout"))?;
     stream.set_write_timeout(Some(PATIENCE)).map_err(ControlError::step("set a timeout"))?;
@@ -170,12 +190,18 @@ fn greet(connection: &mut Connection, baseline: Baseline) -> Result<u32, Control
     connection.set_limit(GREETING_LIMIT);
     match connection.recv()? {
         Some(Message::Hello(VERSION, version)) if version == PROGRAM_VERSION.as_bytes() => {}
-        Some(Message::Hello(_, version)) => return Err(ControlError::Refused(mismatch(&version))),
-        Some(_) | None => return Err(ControlError::Closed),
+        Some(Message::Hello(_, version)) => return Err(Unwelcome::Foreign(version)),
+        Some(_) | None => return Err(ControlError::Closed.into()),
     }
     connection.set_limit(FRAME_LIMIT);
     stream.set_read_timeout(None).map_err(ControlError::step("set a timeout"))?;
     Ok(pid)
+}
+
+/// Whether the judge ends for another build.
+fn makes_room(guard: &Guard) -> bool {
+    let (tell, told) = crossbeam_channel::bounded(1);
+    guard.inbox.send(Inbound::Foreign(tell)).is_ok() && told.recv_timeout(PATIENCE).unwrap_or(false)
 }
 
 fn write(stream: &UnixStream, messages: &Receiver<Message>) {

@@ -1,8 +1,9 @@
 //! A command that is only asked about: what this configuration would say to it.
 //!
-//! Invariant: the same steps in the same order as for a start, without launch, origin and grants. Refuses to know about
-//! files: a name is taken for the program of that name, as in shell text.
+//! Invariant: the same steps in the same order as for a start, without launch, origin and grants, in the environment of a
+//! launch. Refuses to know about files: a name is taken for the program of that name, as in shell text.
 
+use super::known::Known;
 use super::{forbidden, rules};
 use crate::config::{ConfigError, Frozen};
 use stayexec_policy::{CommandClass, GateDecision, Part, display};
@@ -43,7 +44,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// [`ConfigError::Frozen`].
-pub fn check(frozen: &Frozen, input: &Input, declared: Option<CommandClass>) -> Result<Checked, ConfigError> {
+pub fn check(frozen: &Frozen, known: &Known, input: &Input, declared: Option<CommandClass>) -> Result<Checked, ConfigError> {
     let policy = frozen.policy()?;
     let parts = match input {
         Input::Text(text) => policy.explain_command(text),
@@ -57,10 +58,52 @@ pub fn check(frozen: &Frozen, input: &Input, declared: Option<CommandClass>) -> 
     } else if matrix == GateDecision::Block {
         (matrix, format!("the {} tier refuses {class} commands: {reason}", policy.autonomy()))
     } else {
-        match rules::strictest_for(frozen, &policy, &input.text(), &parts) {
-            Some(placed) => (placed.rule.decision, rules::said(placed)),
-            None => (matrix, reason),
+        let approving = || known.approving(frozen, &policy, &input.text(), declared.unwrap_or(CommandClass::Read), &parts);
+        match (rules::strictest_for(frozen, &known.rules, &policy, &input.text(), &parts), matrix) {
+            (Some(placed), _) => (placed.rule.decision, rules::said(placed)),
+            (None, GateDecision::Prompt) => match approving() {
+                Some(shown) => (GateDecision::Allow, format!("remembered: {shown}")),
+                None => (matrix, reason),
+            },
+            (None, _) => (matrix, reason),
         }
     };
     Ok(Checked { class, decision, reason, parts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::remembered::{Pattern, Remembered, Scope};
+    use super::super::session::testing::{event, session};
+    use super::super::store::Store;
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn what_was_remembered_is_allowed_and_nothing_beside_it() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let tool = std::fs::canonicalize("/bin/touch")?;
+        let name = tool.file_name().ok_or("no name")?.to_string_lossy().into_owned();
+        let (session, _messages) = session(|_| {})?;
+        let folder = dir.path().join("w");
+        std::fs::create_dir_all(folder.join("approval"))?;
+        std::fs::write(dir.path().join("digest.key"), b"key")?;
+        let mut start = event(&tool.to_string_lossy(), &[&name, "-c", "x"]);
+        start.environment = session.baseline.clone();
+        let environment = super::super::environment::digest(&session, &start);
+        let pattern = Pattern::of(&session, &start, CommandClass::Write, environment).ok_or("nothing to remember")?;
+        let mut store = Store::open(&folder.join("approval/approval.db"))?;
+        store.remember(&Remembered { id: Uuid::now_v7(), pattern, scope: Scope::Workspace, by: "me".into(), created: 0 })?;
+        let known = Known::read(dir.path(), &folder, b"/usr/bin:/bin")?;
+        let decided = |text: String, declared| -> Result<GateDecision, ConfigError> {
+            Ok(check(&session.frozen, &known, &Input::Text(text), declared)?.decision)
+        };
+        assert_eq!(decided(format!("{name} -c other"), None)?, GateDecision::Allow);
+        assert_eq!(decided(format!("ls && {name} -c y"), None)?, GateDecision::Allow);
+        for text in ["NAME other", "NAME -c y > z", "NAME -c y; mkdir z", "NAME -c $(mkdir z)", "LD_PRELOAD=x NAME -c y"] {
+            assert_eq!(decided(text.replace("NAME", &name), None)?, GateDecision::Prompt, "{text}");
+        }
+        assert_eq!(decided(format!("{name} -c other"), Some(CommandClass::Network))?, GateDecision::Prompt);
+        Ok(())
+    }
 }

@@ -1,31 +1,53 @@
 //! What is refused whatever anybody says, looked up for an event or a command.
 //!
-//! What counts as an operand, and what is forbidden, is the policy's; here symbolic links are followed. Invariant: an
-//! operand is compared as it is written and as it leads. Refuses to open anything: links are read, files are not.
+//! What counts as an operand, and what is forbidden, is the policy's. Invariant: an operand is compared as it is written
+//! and in every place that it may lead to. Refuses to let through what nobody can say that about.
 
-use super::facts;
+use super::following::Followed;
+use super::leads::{self, Leads, View};
 use super::session::Session;
 use crate::config::Frozen;
 use stayexec_policy::SecurityPolicy;
 use stayexec_policy::display;
 use stayexec_policy::forbidden::{Forbidden, Forbidding, Operands};
-use stayexec_protocol::Event;
 use std::path::{Path, PathBuf};
 
-/// Why an event is forbidden, or else whether it would open anything at all.
-pub fn check(session: &Session, event: &Event) -> Result<bool, String> {
-    let operands = facts::operands(session, event);
+/// Why a start is refused before anything else is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Barred {
+    /// It is forbidden.
+    Forbidden(String),
+    /// Nobody can say whether it is.
+    Unreadable(String),
+}
+
+/// Why a start is barred, or else whether it would open anything at all.
+pub fn check(session: &Session, followed: &Followed) -> Result<bool, Barred> {
     let home = session.frozen.places.home.path();
-    match operands.forbidden(&session.forbidding, &home, &followed) {
-        Some(found) => Err(said(&found)),
-        None => Ok(!operands.opened.is_empty()),
+    match (found(&followed.operands, &session.forbidding, &home, &followed.leads), &followed.leads) {
+        (Some(found), _) => Err(Barred::Forbidden(said(&found))),
+        (None, Err(why)) => Err(Barred::Unreadable(why.clone())),
+        (None, Ok(_)) => Ok(!followed.operands.opened.is_empty()),
     }
 }
 
 /// Why a command that is only asked about is forbidden.
 pub fn check_text(frozen: &Frozen, policy: &SecurityPolicy, text: &str) -> Option<String> {
-    let home = frozen.places.home.path();
-    operands(frozen, policy, text).forbidden(&forbidding(frozen), &home, &followed).as_ref().map(said)
+    let operands = operands(frozen, policy, text);
+    let paths: Vec<PathBuf> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
+    let leads = leads::in_time(&View::own(), &paths);
+    match (found(&operands, &forbidding(frozen), &frozen.places.home.path(), &leads), leads) {
+        (Some(found), _) => Some(said(&found)),
+        (None, Err(why)) => Some(why),
+        (None, Ok(_)) => None,
+    }
+}
+
+/// The first that is forbidden, as it is written or where it leads.
+fn found(operands: &Operands, forbidding: &Forbidding, home: &Path, leads: &Leads) -> Option<Forbidden> {
+    let leads = leads.as_ref().ok();
+    let most = leads.into_iter().flat_map(|leads| leads.values()).map(Vec::len).max().unwrap_or(0).max(1);
+    (0..most).find_map(|at| operands.forbidden(forbidding, home, &|path| leads?.get(path)?.get(at).cloned()))
 }
 
 /// What a command that is only asked about would open and start.
@@ -45,12 +67,4 @@ pub fn forbidding(frozen: &Frozen) -> Forbidding {
 
 fn said(found: &Forbidden) -> String {
     display::text(&format!("forbidden: {}", found.what), false)
-}
-
-/// Where a path leads; of one that is not there, where its folder leads.
-fn followed(path: &Path) -> Option<PathBuf> {
-    if let Ok(found) = path.canonicalize() {
-        return Some(found);
-    }
-    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::{Event, Process};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Most names that are taken from one word or script.
 const NAMES: usize = 1_024;
@@ -39,10 +39,6 @@ impl Grant {
         text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names })
     }
 
-    fn is(&self, process: &Process) -> bool {
-        (self.pid, self.start) == (process.pid, process.start)
-    }
-
     fn names(&self, event: &Event) -> bool {
         let name = |path: &[u8]| {
             let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
@@ -54,18 +50,20 @@ impl Grant {
             None => name(&event.executable.path),
         }
     }
+}
 
-    fn covers(&self, event: &Event, class: CommandClass) -> bool {
-        if class > self.class {
-            return false;
-        }
-        if self.is(&event.process) { self.names(event) } else { event.ancestry.iter().any(|ancestor| self.is(ancestor)) }
-    }
+type Holder = (u32, u64);
+
+fn holder(process: &Process) -> Holder {
+    (process.pid, process.start)
 }
 
 /// The grants of a run.
 #[derive(Debug, Default)]
-pub struct Grants(Vec<Grant>);
+pub struct Grants {
+    of: HashMap<Holder, Vec<Grant>>,
+    order: VecDeque<Holder>,
+}
 
 impl Grants {
     /// Adds grants.
@@ -73,18 +71,34 @@ impl Grants {
         grants.into_iter().for_each(|grant| self.add(grant));
     }
 
-    fn add(&mut self, grant: Grant) {
-        if self.0.len() >= LIMIT {
-            self.0.remove(0);
-        }
-        if !self.0.contains(&grant) {
-            self.0.push(grant);
-        }
+    /// Whether this very grant is there.
+    pub fn has(&self, grant: &Grant) -> bool {
+        self.of.get(&(grant.pid, grant.start)).is_some_and(|grants| grants.contains(grant))
     }
 
-    /// Whether a start of this class is covered.
+    fn add(&mut self, grant: Grant) {
+        if self.has(&grant) {
+            return;
+        }
+        if self.order.len() >= LIMIT
+            && let Some(oldest) = self.order.pop_front()
+            && let Some(grants) = self.of.get_mut(&oldest)
+        {
+            grants.remove(0);
+            if grants.is_empty() {
+                self.of.remove(&oldest);
+            }
+        }
+        let holder = (grant.pid, grant.start);
+        self.order.push_back(holder);
+        self.of.entry(holder).or_default().push(grant);
+    }
+
+    /// Whether a start of this class is covered: by what its process was granted, where the approved text names it, or by
+    /// what an ancestor was granted.
     pub fn cover(&self, event: &Event, class: CommandClass) -> bool {
-        self.0.iter().any(|grant| grant.covers(event, class))
+        let held = |process: &Process| self.of.get(&holder(process)).into_iter().flatten().filter(|grant| class <= grant.class);
+        held(&event.process).any(|grant| grant.names(event)) || event.ancestry.iter().any(|ancestor| held(ancestor).next().is_some())
     }
 }
 
@@ -130,6 +144,18 @@ mod tests {
         let own = |path: &str| Event { process: process(10, 20), ..event(path, &["x"]) };
         assert!(grants.cover(&own("/usr/bin/npm"), CommandClass::Install));
         assert!(!grants.cover(&own("/usr/bin/make"), CommandClass::Write));
+    }
+
+    #[test]
+    fn past_the_limit_the_oldest_goes() {
+        let mut grants = granted();
+        for pid in 0..u32::try_from(LIMIT).unwrap_or(0) {
+            let approved = Event { process: process(pid, 9), ..event("/usr/bin/make", &["make"]) };
+            grants.extend(Grant::of(&approved, CommandClass::Write, true));
+        }
+        assert!(!grants.cover(&child("/usr/bin/make", &[(10, 20)]), CommandClass::Write));
+        assert!(grants.cover(&child("/usr/bin/make", &[(0, 9)]), CommandClass::Write));
+        assert_eq!((grants.order.len(), grants.of.len()), (LIMIT, LIMIT));
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Indexer {
 fn take_in(stores: &mut HashMap<PathBuf, Store>, path: &Path, folder: &Path, reading: &mut Option<Reading>) -> Result<bool, String> {
     let run = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if !stores.contains_key(folder) {
-        let store = Store::open_for_index(&folder.join("approval/approval.db")).map_err(|e| e.to_string())?;
+        let store = Store::open(&folder.join("approval/approval.db")).map_err(|e| e.to_string())?;
         stores.insert(folder.to_owned(), store);
     }
     let Some(store) = stores.get_mut(folder) else { return Ok(true) };

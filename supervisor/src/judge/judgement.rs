@@ -3,11 +3,13 @@
 //! Invariant: classes are only raised, a block of the matrix is lifted by nothing, and a person is asked only where no
 //! earlier step decided. Refuses to ask where nobody is there: such a call is denied at once.
 
+use super::following::Followed;
+use super::forbidden::Barred;
 use super::grants::Grant;
 use super::remembered::{Pattern, Remembered};
 use super::session::Session;
 use super::workspaces::Workspace;
-use super::{facts, forbidden, rules};
+use super::{environment, facts, forbidden, rules};
 use crate::clock::Nanos;
 use crate::config::{Origin, RiskLevel};
 use stayexec_policy::{Assessment, CommandClass, GateDecision};
@@ -29,58 +31,57 @@ pub struct Judgement {
     pub note: String,
     /// Nothing but the start itself went into it.
     pub repeatable: bool,
-    /// What an approval covers besides this image.
+    /// What an approval covers besides this image: at once where it is allowed, and with the answer where it is held.
     pub grant: Option<Grant>,
     /// What an approval can remember.
     pub pattern: Option<Pattern>,
 }
 
-/// Judges one event by the steps of the order.
-pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: Nanos) -> Judgement {
+/// Judges one start by the steps of the order.
+pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, now: Nanos) -> Judgement {
+    let event = &followed.event;
     let launched = session.launch.covers(event);
     let assessment = facts::assess(session, event);
-    let class = raised(session, event, assessment.class);
-    let forbidden = forbidden::check(session, event);
+    let (class, why) = raised(session, event, &assessment);
+    let barred = forbidden::check(session, followed);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = forbidden == Ok(false);
+    let repeatable = barred == Ok(false);
     let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
-    let approved = |session: &mut Session, judgement: Judgement| {
-        session.grants.extend(Grant::of(event, class, assessment.text_seen));
-        once(judgement)
-    };
-    let judgement = if let Err(why) = forbidden {
+    let grant = || Grant::of(event, class, assessment.text_seen);
+    let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
+    let judgement = if let Err(Barred::Forbidden(why)) = barred {
         standing(Decision::Deny, Reason::Forbidden, why)
+    } else if let Err(Barred::Unreadable(why)) = barred {
+        standing(Decision::Deny, Reason::Unreadable, why)
     } else if launched {
         once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
     } else {
         let matrix = session.policy.gate_decision(class);
         let rule = rules::strictest(session, workspace, event, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
-            (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class)),
+            (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class, &assessment, why)),
             (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
             (_, Some((GateDecision::Prompt, said))) => {
-                let judgement = standing(Decision::Hold, Reason::Rule, said);
-                prompt(session, true, Judgement { grant: Grant::of(event, class, assessment.text_seen), ..judgement })
+                prompt(session, true, Judgement { grant: grant(), ..standing(Decision::Hold, Reason::Rule, said) })
             }
-            (_, Some((GateDecision::Allow, said))) => approved(session, standing(Decision::Allow, Reason::Rule, said)),
+            (_, Some((GateDecision::Allow, said))) => approved(standing(Decision::Allow, Reason::Rule, said)),
             // What the matrix allows needs no approval: it is recorded as the matrix's, whatever covers it besides.
-            (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, entry(&assessment)),
+            (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, why),
             (GateDecision::Prompt, None) => {
-                let environment = session.environment(event);
+                let environment = environment::digest(session, event);
                 let covers = |known: &&Remembered| {
                     known.counts(session.run, now) && assessment.trusted && known.pattern.covers(session, event, class, &environment)
                 };
                 if let Some(known) = workspace.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
-                    approved(session, standing(Decision::Allow, Reason::Remembered, note))
+                    approved(standing(Decision::Allow, Reason::Remembered, note))
                 } else if session.grants.cover(event, class) {
                     once(standing(Decision::Allow, Reason::Grant, "covered by an approval".into()))
                 } else {
-                    let grant = Grant::of(event, class, assessment.text_seen);
                     let pattern = Pattern::of(session, event, class, environment);
-                    let judgement = standing(Decision::Hold, Reason::Matrix, entry(&assessment));
-                    prompt(session, flagged(session, event), Judgement { grant, pattern, ..judgement })
+                    let judgement = standing(Decision::Hold, Reason::Matrix, why);
+                    prompt(session, flagged(session, event), Judgement { grant: grant(), pattern, ..judgement })
                 }
             }
         }
@@ -91,23 +92,26 @@ pub fn judge(session: &mut Session, workspace: &Workspace, event: &Event, now: N
 /// What an approval of an event covers, and what it can remember.
 pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
     let assessment = facts::assess(session, event);
-    let class = raised(session, event, assessment.class);
-    let pattern = Pattern::of(session, event, class, session.environment(event));
+    let (class, _) = raised(session, event, &assessment);
+    let pattern = Pattern::of(session, event, class, environment::digest(session, event));
     (Grant::of(event, class, assessment.text_seen), pattern)
 }
 
 /// Who answers a prompt. One that insists parks in a background run too.
 fn prompt(session: &Session, insists: bool, judgement: Judgement) -> Judgement {
+    // Nobody has approved it: it covers nothing besides itself.
+    let alone = |judgement: Judgement| Judgement { grant: None, pattern: None, ..judgement };
     if session.frozen.gate_off {
-        return Judgement { decision: Decision::Allow, reason: Reason::GateOff, note: "prompts are switched off".into(), ..judgement };
+        let note = "prompts are switched off".into();
+        return alone(Judgement { decision: Decision::Allow, reason: Reason::GateOff, note, ..judgement });
     }
     match session.frozen.origin {
         Origin::Unattended => {
             let note = format!("{} needs an approval, and this run has nobody to ask", judgement.class);
             // A grant may cover the same start elsewhere.
-            Judgement { decision: Decision::Deny, reason: Reason::Unattended, note, repeatable: false, ..judgement }
+            alone(Judgement { decision: Decision::Deny, reason: Reason::Unattended, note, repeatable: false, ..judgement })
         }
-        Origin::Background if !insists => Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement },
+        Origin::Background if !insists => alone(Judgement { decision: Decision::Allow, reason: Reason::Background, ..judgement }),
         Origin::Background | Origin::Interactive => Judgement { decision: Decision::Hold, repeatable: false, ..judgement },
     }
 }
@@ -119,11 +123,12 @@ fn observed(session: &Session, judgement: Judgement) -> Judgement {
     }
     let would = if judgement.decision == Decision::Hold { "would be asked" } else { "would be denied" };
     let note = format!("{would} ({}): {}", judgement.reason, judgement.note);
-    Judgement { decision: Decision::Allow, reason: Reason::Observed, note, ..judgement }
+    Judgement { decision: Decision::Allow, reason: Reason::Observed, note, grant: None, pattern: None, ..judgement }
 }
 
-fn blocked(session: &Session, class: CommandClass) -> String {
-    format!("the {} tier refuses {class} commands", session.policy.autonomy())
+fn blocked(session: &Session, class: CommandClass, assessment: &Assessment, why: String) -> String {
+    let line = format!("the {} tier refuses {class} commands", session.policy.autonomy());
+    if class > assessment.class { format!("{line}: {why}") } else { line }
 }
 
 fn entry(assessment: &Assessment) -> String {
@@ -133,17 +138,26 @@ fn entry(assessment: &Assessment) -> String {
     }
 }
 
-/// The class after `[program.X] risk_level` and what the caller declares: both only raise.
-fn raised(session: &Session, event: &Event, class: CommandClass) -> CommandClass {
-    let declared = event.environment.iter().filter_map(|entry| entry.strip_prefix(DECLARED));
-    let declared = declared.filter_map(|word| std::str::from_utf8(word).ok()?.parse::<CommandClass>().ok()).max();
-    let level = programs(session, event).filter_map(|program| program.risk_level).max();
-    let least = match level {
-        None => CommandClass::Read,
-        Some(RiskLevel::Medium) => CommandClass::Write,
-        Some(RiskLevel::High) => CommandClass::Destructive,
-    };
-    class.max(least).max(declared.unwrap_or(least))
+/// The class after `[program.X] risk_level` and what the caller declares, and why it is that. Both only raise.
+fn raised(session: &Session, event: &Event, assessment: &Assessment) -> (CommandClass, String) {
+    let level = programs(session, event).filter_map(|program| program.risk_level).max().map(|level| match level {
+        RiskLevel::Medium => (CommandClass::Write, "the configuration gives this program a medium risk".to_owned()),
+        RiskLevel::High => (CommandClass::Destructive, "the configuration gives this program a high risk".to_owned()),
+    });
+    let declared = event.environment.iter().filter_map(|entry| entry.strip_prefix(DECLARED)).filter(|word| !word.is_empty());
+    let raising = declared.map(declared_class).chain(level).filter(|(class, _)| *class > assessment.class);
+    raising.max_by_key(|(class, _)| *class).unwrap_or_else(|| (assessment.class, entry(assessment)))
+}
+
+/// What a caller declares. A word that names no class may mean the worst.
+fn declared_class(word: &[u8]) -> (CommandClass, String) {
+    match std::str::from_utf8(word).ok().and_then(|word| word.parse::<CommandClass>().ok()) {
+        Some(class) => (class, format!("declared {class} by the caller")),
+        None => {
+            let shown: String = super::text::word(word).chars().take(40).collect();
+            (CommandClass::Destructive, format!("the caller declares `{shown}`, which is no class, so it counts as destructive"))
+        }
+    }
 }
 
 fn flagged(session: &Session, event: &Event) -> bool {

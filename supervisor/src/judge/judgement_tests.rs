@@ -1,5 +1,6 @@
 //! The order of judgement, as a table.
 
+use super::super::leads;
 use super::super::session::testing::{event, session, workspace};
 use super::*;
 use crate::config::{Cell, Frozen, PathText, Program};
@@ -10,7 +11,14 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn judged(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<Judgement> {
     let (mut session, _messages) = session(with)?;
     let (workspace, _dir) = workspace()?;
-    Ok(judge(&mut session, &workspace, event, 0))
+    Ok(judge_in(&mut session, &workspace, event))
+}
+
+fn judge_in(session: &mut Session, workspace: &Workspace, event: &Event) -> Judgement {
+    let operands = facts::operands(session, event);
+    let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
+    let leads = leads::in_time(&leads::View::of(event), &paths);
+    judge(session, workspace, &Followed { event: event.clone(), operands, leads }, 0)
 }
 
 fn outcome(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<(Decision, Reason)> {
@@ -61,7 +69,7 @@ fn a_launch_is_allowed_in_every_tier_and_only_forbidden_stops_it() -> Result<()>
 fn what_the_launched_process_becomes_is_judged() -> Result<()> {
     let (mut session, _messages) = session(|frozen| frozen.tier = Tier::ReadOnly)?;
     let (workspace, _dir) = workspace()?;
-    let mut decided = |event: &Event| judge(&mut session, &workspace, event, 0).decision;
+    let mut decided = |event: &Event| judge_in(&mut session, &workspace, event).decision;
     assert_eq!(decided(&launched("/usr/bin/bash", &["bash", "-c", "rm -rf x"])), Decision::Allow);
     assert_eq!(decided(&event("/usr/bin/rm", &["rm", "-rf", "x"])), Decision::Deny);
     Ok(())
@@ -134,8 +142,50 @@ fn gate_off_and_observe_say_so() -> Result<()> {
 fn a_declared_class_only_raises() -> Result<()> {
     let declare = |word: &str| Event { environment: vec![format!("STAYEXEC_DECLARED_CLASS={word}").into_bytes()], ..unknown() };
     assert_eq!(judged(|_| {}, &declare("destructive"))?.class, CommandClass::Destructive);
-    for word in ["read", "nonsense", ""] {
-        assert!(judged(|_| {}, &declare(word))?.class >= CommandClass::Write, "{word}");
+    for word in ["read", ""] {
+        assert!(judged(|_| {}, &declare(word))?.class == CommandClass::Write, "{word}");
+    }
+    let unknown = judged(|_| {}, &declare("nonsense"))?;
+    assert_eq!((unknown.class, unknown.decision), (CommandClass::Destructive, Decision::Hold));
+    assert!(unknown.note.contains("`nonsense`"), "{}", unknown.note);
+    let blocked = judged(|frozen| frozen.tier = Tier::ReadOnly, &declare("nonsense"))?;
+    assert!(blocked.note.contains("`nonsense`"), "{}", blocked.note);
+    Ok(())
+}
+
+#[test]
+fn where_an_operand_leads_has_to_be_known() -> Result<()> {
+    let (mut session, _messages) = session(|frozen| frozen.tier = Tier::Full)?;
+    let (workspace, _dir) = workspace()?;
+    let event = event("/usr/bin/cat", &["cat", "x"]);
+    let operands = facts::operands(&session, &event);
+    let path = operands.opened.first().ok_or("nothing is opened")?.path.clone();
+    let mut outcome = |leads: leads::Leads| {
+        let judgement = judge(&mut session, &workspace, &Followed { event: event.clone(), operands: operands.clone(), leads }, 0);
+        (judgement.decision, judgement.reason)
+    };
+    assert_eq!(outcome(Err("it hangs".into())), (Decision::Deny, Reason::Unreadable));
+    for (place, expected) in [("/srv/x", (Decision::Allow, Reason::Matrix)), ("/home/dev/.ssh/x", (Decision::Deny, Reason::Forbidden))] {
+        let leads = [(path.clone(), vec!["/srv/y".into(), place.into()])];
+        assert_eq!(outcome(Ok(leads.into())), expected, "{place}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_allowing_rule_covers_no_start_that_loads_other_code() -> Result<()> {
+    let allow = |frozen: &mut Frozen| {
+        let pattern = vec![stayexec_policy::rule::Token::One("git".into())];
+        let rule =
+            crate::config::Rule { pattern, decision: GateDecision::Allow, message: None, examples: vec![], counter_examples: vec![] };
+        frozen.rules = vec![crate::config::PlacedRule { rule, place: "x:1".into() }];
+    };
+    let push = |variable: &str| Event { environment: vec![variable.into()], ..event("/usr/bin/git", &["git", "push"]) };
+    let plain = judged(allow, &push("A=b"))?;
+    assert_eq!((plain.decision, plain.reason), (Decision::Allow, Reason::Rule));
+    assert!(plain.grant.is_some());
+    for variable in ["GIT_SSH_COMMAND=sh x", "LD_PRELOAD=/tmp/x.so", "NODE_OPTIONS=-r x"] {
+        assert_eq!(outcome(allow, &push(variable))?, (Decision::Hold, Reason::Matrix), "{variable}");
     }
     Ok(())
 }

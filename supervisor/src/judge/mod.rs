@@ -4,19 +4,27 @@
 //! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
 //! judged is denied, and a judge that dies leaves every call with its warden, held.
 
+mod answering;
+mod asking;
 mod check;
+mod confine;
+mod environment;
 mod facts;
+mod following;
 mod forbidden;
 mod grants;
 mod index;
 mod judgement;
+mod known;
 mod launch;
+mod leads;
 mod question;
 mod questions;
 mod remembered;
 mod rpc;
 mod rpc_rules;
 mod rules;
+mod runs;
 mod serve;
 mod session;
 mod store;
@@ -25,9 +33,9 @@ mod text;
 mod workspaces;
 
 pub use check::{Checked, Input, check};
+pub use known::Known;
 pub use question::{Answering, Choice, Question};
 pub use questions::QuestionError;
 pub use rules::line as rule_line;
 pub use serve::{Options, ServeError, serve};
 pub use text::{word as shown_bytes, word_of_text as shown};
-pub use workspaces::added_rules;

@@ -10,7 +10,7 @@ use super::remembered::Pattern;
 use crate::clock::{Nanos, rfc3339};
 use serde::{Deserialize, Serialize};
 use stayexec_protocol::{Decision, Reason};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 /// Most open questions.
@@ -103,6 +103,7 @@ pub struct Questions {
     open: BTreeMap<Uuid, Open>,
     same: HashMap<(Uuid, Key), Uuid>,
     of_call: HashMap<(Uuid, u64), Uuid>,
+    deadlines: BTreeSet<(Nanos, Uuid)>,
 }
 
 impl Questions {
@@ -130,6 +131,7 @@ impl Questions {
     pub fn open(&mut self, open: Open) {
         let (id, run) = (open.question.audit_id, open.question.run);
         self.same.insert((run, open.key), id);
+        self.deadlines.insert((open.deadline, id));
         self.of_call.extend(open.waiting.iter().map(|waiting| ((run, waiting.call), id)));
         self.open.insert(id, open);
     }
@@ -144,6 +146,7 @@ impl Questions {
         let open = self.open.remove(&id)?;
         let run = open.question.run;
         self.same.remove(&(run, open.key));
+        self.deadlines.remove(&(open.deadline, id));
         for waiting in &open.waiting {
             self.of_call.remove(&(run, waiting.call));
         }
@@ -152,7 +155,7 @@ impl Questions {
 
     /// The questions whose deadline has passed.
     pub fn overdue(&self, now: Nanos) -> Vec<Uuid> {
-        self.open.iter().filter(|(_, open)| open.deadline <= now).map(|(id, _)| *id).collect()
+        self.deadlines.iter().take_while(|(deadline, _)| *deadline <= now).map(|(_, id)| *id).collect()
     }
 
     /// A call is no longer there: its question loses it, and goes with the last one.
@@ -177,9 +180,14 @@ impl Questions {
         self.open.values().map(|open| &open.question)
     }
 
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.open.len()
+    }
+
     /// When the next question expires.
     pub fn next_deadline(&self) -> Option<Nanos> {
-        self.open.values().map(|open| open.deadline).min()
+        self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 }
 
@@ -245,5 +253,6 @@ mod tests {
         questions.open(open(10, 1, 7, 100));
         questions.withdraw_run(RUN);
         assert!(questions.open.is_empty() && questions.same.is_empty() && questions.of_call.is_empty());
+        assert!(questions.deadlines.is_empty());
     }
 }

@@ -4,11 +4,13 @@
 //! Refuses shells, interpreters, wrappers and multi-call binaries alone, files that are not what their names say, and, for
 //! Network and above, anything but the exact argument vector.
 
-use super::facts;
 use super::session::Session;
+use super::{environment, facts};
 use crate::clock::Nanos;
-use hmac::Mac;
+use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use stayexec_policy::remember::Shape;
 use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::Event;
 use uuid::Uuid;
@@ -31,7 +33,7 @@ pub struct Pattern {
     /// Keyed digest of the program and the words that count.
     words: [u8; 32],
     script: Option<[u8; 32]>,
-    /// Digest of how the environment differs from that of the launch: a variable may make a program load code.
+    /// Digest of what in the environment may make a program load code, where it differs from that of the launch.
     environment: [u8; 32],
     class: CommandClass,
     shown: String,
@@ -75,6 +77,15 @@ impl Pattern {
             && words(session, event, self.class) == Some(self.words)
     }
 
+    /// Whether it covers a command of this class that is only asked about, in the environment of a launch. `shape` says
+    /// what of it could be remembered up to a class.
+    pub fn covers_shape(&self, mac: &Hmac<Sha256>, class: CommandClass, shape: impl Fn(CommandClass) -> Option<Shape>) -> bool {
+        class <= self.class
+            && self.script.is_none()
+            && self.environment == environment::unchanged(mac)
+            && shape(self.class).and_then(|shape| shape_digest(mac, &shape)) == Some(self.words)
+    }
+
     /// The pattern as it is shown before it is saved.
     pub fn shown(&self) -> String {
         self.shown.clone()
@@ -92,9 +103,13 @@ fn words(session: &Session, event: &Event, class: CommandClass) -> Option<[u8; 3
                 mac.update(word);
             }
         }
-        None => mac.update(&serde_json::to_vec(&facts::shape(session, event, class)?).ok()?),
+        None => return shape_digest(&session.mac, &facts::shape(session, event, class)?),
     }
     Some(mac.finalize().into_bytes().into())
+}
+
+fn shape_digest(mac: &Hmac<Sha256>, shape: &Shape) -> Option<[u8; 32]> {
+    Some(mac.clone().chain_update(serde_json::to_vec(shape).ok()?).finalize().into_bytes().into())
 }
 
 impl Remembered {

@@ -3,9 +3,10 @@
 //! Invariant: a method name is looked up in [`METHODS`] and nowhere else; both namespaces name the same methods. Refuses
 //! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
 
+use super::answering::AnswerError;
 use super::question::{Answering, Choice};
 use super::questions::{Ended, QuestionError};
-use super::supervisor::{AnswerError, Supervisor};
+use super::supervisor::Supervisor;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -257,7 +258,7 @@ fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, R
         "overrideIgnored": false,
         "host": "cli",
         "runs": supervisor.sessions.len(),
-        "pending": supervisor.questions.pending().count(),
+        "pending": supervisor.questions.count(),
     }))
 }
 

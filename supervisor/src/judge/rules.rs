@@ -1,8 +1,10 @@
 //! `[[rule]]`s, of the configuration and added ones, for a start or a command.
 //!
 //! How a rule matches is the policy's. Invariant: of the rules that match, the strictest counts. A rule that blocks or asks
-//! matches under every name that a start goes by; one that allows only where the loaded file is what its name says.
+//! matches under every name that a start goes by; one that allows only where the loaded file is what its name says, and
+//! the environment has it load no other code than the launch would.
 
+use super::environment;
 use super::facts;
 use super::forbidden;
 use super::session::Session;
@@ -22,7 +24,7 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     if let Some(found) = restraining(&all, &session.policy, &known) {
         return Some(found);
     }
-    if !trusted || all.iter().all(|placed| placed.rule.decision != GateDecision::Allow) {
+    if !trusted || all.iter().all(|placed| placed.rule.decision != GateDecision::Allow) || !environment::is_inert(session, event) {
         return None;
     }
     // What a program is called is its caller's choice: an allowing rule goes by the file.
@@ -35,8 +37,14 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
 }
 
 /// The strictest rule for a command that is only asked about.
-pub fn strictest_for<'a>(frozen: &'a Frozen, policy: &SecurityPolicy, text: &str, part: &Part) -> Option<&'a PlacedRule> {
-    let all: Vec<&PlacedRule> = frozen.rules.iter().collect();
+pub fn strictest_for<'a>(
+    frozen: &'a Frozen,
+    added: &'a [PlacedRule],
+    policy: &SecurityPolicy,
+    text: &str,
+    part: &Part,
+) -> Option<&'a PlacedRule> {
+    let all: Vec<&PlacedRule> = frozen.rules.iter().chain(added).collect();
     let commands = forbidden::operands(frozen, policy, text).commands;
     restraining(&all, policy, &commands).or_else(|| allowing(&all, policy, &commands, part))
 }

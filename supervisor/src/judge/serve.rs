@@ -3,6 +3,7 @@
 //! Invariant: it says that it is ready only when it listens. Refuses to be one of two: the second at the same name ends
 //! with one line. When the thread that accepts dies, so does the process: wardens keep their calls held and start it anew.
 
+use super::confine::confine;
 use super::index;
 use super::supervisor::Supervisor;
 use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
@@ -10,6 +11,8 @@ use crate::journal::load_or_make_key;
 use crossbeam_channel::{Receiver, select};
 use hmac::{Hmac, Mac};
 use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +23,10 @@ const INBOX: usize = 1_024;
 const STACK: usize = 32 << 20;
 /// Longest wait between two looks at the clock: a suspended machine must not stretch a deadline.
 const LOOK: Duration = Duration::from_secs(30);
+/// How long the thread that accepts may take to end.
+const CLOSING: Duration = Duration::from_secs(1);
+/// Most messages that are taken in between two waits for the disk.
+const BATCH: usize = 1_024;
 
 /// How a supervisor is started.
 #[derive(Debug, Clone)]
@@ -60,7 +67,7 @@ pub enum ServeError {
 /// Any [`ServeError`].
 pub fn serve(options: &Options) -> Result<(), ServeError> {
     let readiness = Readiness::begin(options.started)?;
-    let (inbox, ended) = match open(options) {
+    let Doors { inbox, ended, listener } = match open(options) {
         Ok(Some(doors)) => doors,
         Ok(None) => {
             readiness.taken();
@@ -74,16 +81,38 @@ pub fn serve(options: &Options) -> Result<(), ServeError> {
     readiness.ready();
     let linger = options.started.then_some(options.linger);
     let state = options.address.state_dir.clone();
-    let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(move || judge(&inbox, &ended, state, linger));
+    let closed = ended.clone();
+    let judge = move || {
+        confine().map_err(step("confine the judge"))?;
+        judge(&inbox, &ended, state, linger)
+    };
+    let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(judge);
     let judge = judge.map_err(step("start the judge"))?;
-    judge.join().unwrap_or_else(|_| Err(ServeError::Broken("the judge died".into())))
+    let result = judge.join().unwrap_or_else(|_| Err(ServeError::Broken("the judge died".into())));
+    close(listener, &closed);
+    result
+}
+
+/// Gives the name back before the connections end: whoever sees its own end finds the name free.
+fn close(listener: UnixListener, closed: &Receiver<ControlError>) {
+    let shut = nix::sys::socket::shutdown(listener.as_raw_fd(), nix::sys::socket::Shutdown::Both);
+    drop(listener);
+    if shut.is_ok() {
+        // The thread that accepts has ended already where it was the reason.
+        let _ = closed.recv_timeout(CLOSING);
+    }
 }
 
 fn step(step: &'static str) -> impl Fn(io::Error) -> ServeError {
     move |cause| ServeError::Step { step, cause }
 }
 
-type Doors = (Receiver<Inbound>, Receiver<ControlError>);
+struct Doors {
+    inbox: Receiver<Inbound>,
+    /// Why nothing is accepted any more.
+    ended: Receiver<ControlError>,
+    listener: UnixListener,
+}
 
 /// Closes the process to others and opens the socket; `None` where another supervisor has it.
 fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
@@ -93,15 +122,21 @@ fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
     nix::sys::prctl::set_name(c"stayexec").map_err(|errno| step("name the supervisor's process")(errno.into()))?;
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
     let Some(listener) = listen(&options.address)? else { return Ok(None) };
+    let accepting = listener.try_clone().map_err(step("duplicate the control socket"))?;
     let (send, inbox) = crossbeam_channel::bounded(INBOX);
     let (tell, ended) = crossbeam_channel::bounded(1);
     let accept = move || {
-        let error = serve_connections(&listener, &send, baseline);
+        // The threads of all connections are its own, and confined with it.
+        let error = match confine() {
+            Ok(()) => serve_connections(&accepting, &send, baseline),
+            Err(cause) => ControlError::Step { step: "confine the supervisor", cause },
+        };
+        drop(accepting);
         // The judge's receiver outlives this thread.
         let _ = tell.send(error);
     };
     thread::Builder::new().name("accept".into()).spawn(accept).map_err(step("start the thread that accepts"))?;
-    Ok(Some((inbox, ended)))
+    Ok(Some(Doors { inbox, ended, listener }))
 }
 
 /// The judge's thread: one message after the other, deadlines between them.
@@ -109,17 +144,28 @@ fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathB
     let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
     let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
     let mut supervisor = Supervisor::new(mac, state, index::start());
+    let followed = supervisor.following.done.clone();
     let mut idle_since = Some(Instant::now());
     loop {
         let due = supervisor.sweep().unwrap_or(LOOK).min(LOOK);
+        supervisor.flush().map_err(ServeError::Broken)?;
+        if supervisor.leaves() {
+            return Ok(());
+        }
         let left = match (linger, idle_since) {
             (Some(linger), Some(since)) => linger.saturating_sub(since.elapsed()),
             _ => LOOK,
         };
         select! {
             recv(inbox) -> inbound => match inbound {
-                Ok(inbound) => supervisor.take(inbound),
+                // What came while the disk was waited for is taken in together.
+                Ok(inbound) => std::iter::once(inbound).chain(inbox.try_iter()).take(BATCH).for_each(|inbound| supervisor.take(inbound)),
                 Err(_) => return Err(deaf()),
+            },
+            recv(followed) -> done => if let Ok((call, leads)) = done
+                && let Some(start) = supervisor.following.end(call, leads)
+            {
+                supervisor.judge_followed(call.0, start);
             },
             recv(ended) -> error => return Err(error.map_or_else(|_| deaf(), ServeError::from)),
             default(due.min(left)) => {}

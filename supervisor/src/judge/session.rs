@@ -7,12 +7,11 @@ use super::grants::Grants;
 use super::launch::Launch;
 use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
-use hmac::{Hmac, Mac};
+use hmac::Hmac;
 use sha2::Sha256;
 use stayexec_policy::SecurityPolicy;
 use stayexec_policy::forbidden::Forbidding;
-use stayexec_protocol::{Enlist, Event};
-use std::collections::HashSet;
+use stayexec_protocol::Enlist;
 use std::path::PathBuf;
 use uuid::Uuid;
 
@@ -94,27 +93,6 @@ impl Session {
     }
 }
 
-/// Variables that change with every start, and that no program loads code by.
-const PLAIN: [&[u8]; 6] = [b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=", b"COLUMNS=", b"LINES="];
-
-impl Session {
-    /// Digest of how a start's environment differs from that of the launch.
-    pub fn environment(&self, event: &Event) -> [u8; 32] {
-        let odd = |entry: &&Vec<u8>| !PLAIN.iter().any(|plain| entry.starts_with(plain));
-        let before: HashSet<&Vec<u8>> = self.baseline.iter().filter(odd).collect();
-        let now: HashSet<&Vec<u8>> = event.environment.iter().filter(odd).collect();
-        let mut changes: Vec<&&Vec<u8>> = before.symmetric_difference(&now).collect();
-        changes.sort();
-        let mut hash = self.mac.clone();
-        for change in changes {
-            hash.update(&[u8::from(now.contains(*change))]);
-            hash.update(&(change.len() as u64).to_le_bytes());
-            hash.update(change);
-        }
-        hash.finalize().into_bytes().into()
-    }
-}
-
 #[cfg(test)]
 pub mod testing {
     //! Runs and events for tests.
@@ -123,7 +101,8 @@ pub mod testing {
     use super::*;
     use crate::config::{Overrides, Settings, Surroundings, load};
     use crossbeam_channel::Receiver;
-    use stayexec_protocol::{Executable, FileId, Message, Process, Stage, Stdin};
+    use hmac::Mac;
+    use stayexec_protocol::{Event, Executable, FileId, Message, Process, Stage, Stdin};
     use std::path::Path;
 
     pub fn argv(words: &[&str]) -> Vec<Vec<u8>> {

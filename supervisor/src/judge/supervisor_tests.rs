@@ -1,10 +1,13 @@
 //! What messages do to the judge, without a socket.
 
+use super::super::judgement::covering;
 use super::super::session::testing::{enlist, event, settings};
 use super::*;
 use crate::config::Frozen;
 use crossbeam_channel::Receiver;
+use hmac::Mac;
 use serde_json::{Value, json};
+use stayexec_protocol::{Enlist, Event, Verdict};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -52,7 +55,7 @@ impl Stage {
     fn connect(&mut self, id: ConnectionId) -> Result<Receiver<Message>> {
         let (outbox, messages, socket) = Outbox::for_test()?;
         self._sockets.push(socket);
-        self.supervisor.take(Inbound::Opened(id, outbox, 4_242));
+        self.take(Inbound::Opened(id, outbox, 4_242));
         Ok(messages)
     }
 
@@ -63,8 +66,23 @@ impl Stage {
         Ok(())
     }
 
+    /// As the judge's thread does it.
+    fn take(&mut self, inbound: Inbound) {
+        self.supervisor.take(inbound);
+        while self.supervisor.following.next().is_some() {
+            let done = self.supervisor.following.done.recv_timeout(Duration::from_secs(20));
+            let Ok((call, leads)) = done else { break };
+            if let Some(followed) = self.supervisor.following.end(call, leads) {
+                self.supervisor.judge_followed(call.0, followed);
+            }
+        }
+        if let Err(line) = self.supervisor.flush() {
+            crate::error::say(&line);
+        }
+    }
+
     fn say(&mut self, message: Message) {
-        self.supervisor.take(Inbound::Said(WARDEN, Box::new(message)));
+        self.take(Inbound::Said(WARDEN, Box::new(message)));
     }
 
     fn judge(&mut self, event: &Event) -> Result<Verdict> {
@@ -77,7 +95,7 @@ impl Stage {
 
     fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        self.supervisor.take(Inbound::Said(FACE, Box::new(Message::Request(request.to_string().into_bytes()))));
+        self.take(Inbound::Said(FACE, Box::new(Message::Request(request.to_string().into_bytes()))));
         match self.face.try_recv()? {
             Message::Reply(reply) => Ok(serde_json::from_slice(&reply)?),
             other => Err(format!("{other:?}").into()),
@@ -139,7 +157,7 @@ fn a_reopened_question_keeps_its_id_and_its_deadline() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
     let before = stage.call("stayexec.approval_list_pending", Value::Null)?;
-    stage.supervisor.take(Inbound::Closed(WARDEN));
+    stage.take(Inbound::Closed(WARDEN));
     assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"], json!([]));
     stage.enlist()?;
     stage.say(Message::Reopen(unknown(5), verdict.clone()));
@@ -154,7 +172,7 @@ fn an_answer_that_was_not_confirmed_is_delivered_again() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
     stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "ApproveOnce" }))?;
-    stage.supervisor.take(Inbound::Closed(WARDEN));
+    stage.take(Inbound::Closed(WARDEN));
     stage.enlist()?;
     stage.say(Message::Reopen(unknown(5), verdict.clone()));
     assert!(matches!(stage.warden.try_recv()?, Message::Answer(Answer { call: 5, decision: Decision::Allow, .. })));
@@ -166,13 +184,13 @@ fn an_answer_that_was_not_confirmed_is_delivered_again() -> Result<()> {
 #[test]
 fn what_comes_out_of_turn_is_refused() -> Result<()> {
     let mut stage = Stage::new()?;
-    stage.supervisor.take(Inbound::Said(FACE, Box::new(Message::Judge(unknown(1)))));
+    stage.take(Inbound::Said(FACE, Box::new(Message::Judge(unknown(1)))));
     assert!(matches!(stage.face.try_recv()?, Message::Refused(_)));
     stage.say(Message::Request(b"{}".to_vec()));
     assert!(matches!(stage.warden.try_recv()?, Message::Refused(_)));
     let other = stage.connect(3)?;
     let broken = Enlist { config: b"{}".to_vec(), run: [8; 16], ..enlist(&Frozen::of(&settings()?, false, false))? };
-    stage.supervisor.take(Inbound::Said(3, Box::new(Message::Enlist(broken))));
+    stage.take(Inbound::Said(3, Box::new(Message::Enlist(broken))));
     assert!(matches!(other.try_recv()?, Message::Refused(_)));
     Ok(())
 }
@@ -329,7 +347,7 @@ fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
     let mut stage = Stage::new()?;
     for (words, looked) in [
         (&["bash", "x.sh", "-c"][..], Some("x.sh")),
-        (&["bash", "-eu", "-o", "pipefail", "--", "-x"], Some("-x")),
+        (&["bash", "-eu", "-o", "pipefail", "y.sh"], Some("y.sh")),
         (&["bash", "-ec", "ls"], None),
         (&["bash", "-s", "x"], None),
         (&["bash"], None),
@@ -344,5 +362,74 @@ fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
     let read = stayexec_protocol::Script::unreadable(b"x.sh".to_vec(), true);
     stage.say(Message::Judge(Event { script: Some(read), ..event("/usr/bin/bash", &["bash", "x.sh"]) }));
     assert!(matches!(stage.warden.try_recv()?, Message::Verdict(_)));
+    Ok(())
+}
+
+#[test]
+fn what_a_rule_and_a_remembered_approval_grant_outlives_the_supervisor_and_not_the_run() -> Result<()> {
+    let mut stage = Stage::new()?;
+    stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["make"], "decision": "allow" }))?;
+    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    let make = event("/usr/bin/make", &["make", "all"]);
+    assert_eq!(stage.judge(&make)?.reason, Reason::Rule);
+    let below = |call| child(call, "/usr/bin/frobnicate", &["frobnicate"]);
+    stage.restart()?;
+    let covered = stage.judge(&below(5))?;
+    assert_eq!((covered.decision, covered.reason, covered.repeatable), (Decision::Allow, Reason::Grant, false));
+    let orphan = Event { ancestry: vec![], ..below(6) };
+    assert_eq!(stage.judge(&orphan)?.decision, Decision::Hold, "it was reparented away");
+    let becomes = |call, name: &str| Event { call, ..event(&format!("/usr/bin/{name}"), &[name, "x"]) };
+    assert_eq!(stage.judge(&becomes(7, "frobnicate"))?.decision, Decision::Hold, "the approved text does not name it");
+    stage.say(Message::End(0));
+    stage.enlist()?;
+    assert_eq!(stage.judge(&below(8))?.decision, Decision::Hold, "the run was over");
+    Ok(())
+}
+
+#[test]
+fn past_the_limit_a_start_is_denied_and_not_forgotten() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let start = |call: u64| Event { call, ..event("/usr/bin/frobnicate", &["frobnicate", &call.to_string()]) };
+    let limit = crate::judge::questions::OPEN_LIMIT as u64;
+    for call in 0..limit {
+        stage.supervisor.take(Inbound::Said(WARDEN, Box::new(Message::Judge(start(call)))));
+    }
+    stage.supervisor.flush()?;
+    assert_eq!(stage.warden.try_iter().filter(|said| matches!(said, Message::Verdict(v) if v.decision == Decision::Hold)).count(), 10_000);
+    let refused = stage.judge(&start(limit))?;
+    assert_eq!((refused.decision, refused.reason), (Decision::Deny, Reason::Overflow));
+    assert_eq!(stage.judge(&Event { call: limit + 1, ..start(0) })?.decision, Decision::Hold, "the same as an open one");
+    stage.say(Message::Withdraw(1, stayexec_protocol::Withdrawal::Died));
+    assert_eq!(stage.judge(&start(limit + 2))?.decision, Decision::Hold);
+    Ok(())
+}
+
+#[test]
+fn nobody_is_told_before_the_disk_was_waited_for() -> Result<()> {
+    let mut stage = Stage::new()?;
+    stage.supervisor.take(Inbound::Said(WARDEN, Box::new(Message::Judge(unknown(5)))));
+    assert!(stage.warden.is_empty());
+    stage.supervisor.flush()?;
+    let Message::Verdict(verdict) = stage.warden.try_recv()? else { return Err("no verdict".into()) };
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "stayexec.approval_decide", "params": { "audit_id": id_of(&verdict)?, "decision": "ApproveOnce" } });
+    stage.supervisor.take(Inbound::Said(FACE, Box::new(Message::Request(request.to_string().into_bytes()))));
+    assert!(stage.warden.is_empty() && stage.face.is_empty());
+    stage.supervisor.flush()?;
+    assert_eq!(stage.answer()?.call, 5);
+    assert!(matches!(stage.face.try_recv()?, Message::Reply(_)));
+    Ok(())
+}
+
+#[test]
+fn a_supervisor_makes_room_for_another_build_only_without_runs() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let asked = |stage: &mut Stage| -> Result<bool> {
+        let (tell, told) = crossbeam_channel::bounded(1);
+        stage.take(Inbound::Foreign(tell));
+        Ok(told.try_recv()?)
+    };
+    assert!(!asked(&mut stage)? && !stage.supervisor.leaves());
+    stage.say(Message::End(0));
+    assert!(asked(&mut stage)? && stage.supervisor.leaves());
     Ok(())
 }

@@ -5,9 +5,18 @@
 
 use stayexec_policy::display;
 
-/// The argument vector as one shown line.
+/// Longest command line that is shown, in characters; the argument vector is kept whole beside it.
+const LONGEST: usize = 1000;
+
+/// The argument vector as one shown line, folded where it is too long to be read.
 pub fn line(argv: &[Vec<u8>]) -> String {
-    display::line(argv)
+    let mut line = display::line(argv);
+    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
+        let whole = line.chars().count();
+        line.truncate(at);
+        line.push_str(&format!("… ({whole} characters)"));
+    }
+    line
 }
 
 /// Bytes as text, without quoting.
@@ -28,6 +37,12 @@ pub fn word_of_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_folded_and_says_so() {
+        let line = line(&[b"echo".to_vec(), vec![b'x'; 5000]]);
+        assert!(line.chars().count() < 1100 && line.ends_with("… (5005 characters)"), "{line}");
+    }
 
     #[test]
     fn nothing_that_moves_the_cursor_or_hides_remains() {

@@ -37,19 +37,6 @@ impl Workspace {
     }
 }
 
-/// The rules that were added in a workspace, by its folder; for who asks without a supervisor.
-///
-/// # Errors
-/// One line.
-pub fn added_rules(folder: &Path) -> Result<Vec<PlacedRule>, String> {
-    let path = folder.join("approval/approval.db");
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
-    let rules = Store::open(&path).and_then(|store| store.rules()).map_err(|e| e.to_string())?;
-    Ok(rules.into_iter().map(|own| own.placed).collect())
-}
-
 /// Every workspace that was met.
 #[derive(Debug)]
 pub struct Workspaces {
@@ -91,6 +78,14 @@ impl Workspaces {
     /// The same, to be changed.
     pub fn get_mut(&mut self, folder: &Path) -> Option<&mut Workspace> {
         self.open.get_mut(folder)
+    }
+
+    /// Waits until everything that was written is on the disk.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn sync(&mut self) -> Result<(), String> {
+        self.open.values_mut().try_for_each(|workspace| workspace.store.sync()).map_err(|e| e.to_string())
     }
 
     /// Takes a workspace out.

@@ -13,6 +13,7 @@ mod courtesy;
 mod devices;
 mod ending;
 mod errand;
+mod fence;
 mod gate;
 mod hold;
 mod intake;
@@ -34,6 +35,7 @@ mod trust;
 mod upkeep;
 mod wake;
 
+pub use fence::Writable;
 pub use plan::{Plan, RunError};
 pub use probe::{Probe, probe};
 
@@ -105,7 +107,8 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
 }
 
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {
-    let environment = std::env::vars_os().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
+    let variables = plan.launch_environment();
+    let environment = variables.iter().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
     Enlist {
         run,
         config: plan.config.clone(),

@@ -239,13 +239,20 @@ impl Gate {
 /// The line that a denied image writes: `stayexec: denied (destructive): rm -rf build: note`.
 fn denial(verdict: &Verdict) -> String {
     let class = CLASS_WORDS.get(usize::from(verdict.class)).unwrap_or(&"unknown");
-    let shown = super::escaped(&verdict.shown);
-    let note = super::escaped(&verdict.note);
-    if note.is_empty() {
-        format!("stayexec: denied ({class}): {shown}\n")
-    } else {
-        format!("stayexec: denied ({class}): {shown}: {note}\n")
+    let (shown, note) = (cut(super::escaped(&verdict.shown)), cut(super::escaped(&verdict.note)));
+    let mark = if note.is_empty() { "" } else { ": " };
+    format!("stayexec: denied ({class}): {shown}{mark}{note}\n")
+}
+
+/// A line has to fit on the stack of the image that writes it, and on the screen of whoever reads it. The judge folds what
+/// it shows; this is for what it does not.
+fn cut(mut text: String) -> String {
+    const LIMIT: usize = 1500;
+    if let Some((at, _)) = text.char_indices().nth(LIMIT) {
+        text.truncate(at);
+        text.push('…');
     }
+    text
 }
 
 fn unrecorded(verdict: &Verdict) -> Verdict {

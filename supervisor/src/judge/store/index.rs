@@ -10,7 +10,7 @@ use stayexec_protocol::{CLASS_WORDS, Record};
 use uuid::Uuid;
 
 /// Records that go into one transaction.
-const BATCH: usize = 1_000;
+const BATCH: usize = 250;
 
 /// Takes in what a journal holds beyond what is here already; `true` where it has ended.
 ///

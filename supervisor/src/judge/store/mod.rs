@@ -1,9 +1,10 @@
 //! What outlives a supervisor: questions, answers, remembered approvals, and an index over the journals.
 //!
-//! One SQLite file a workspace, outside of it. Invariant: a question is on the disk before anyone is asked, its answer
-//! before anyone is told, and a question is answered once. Refuses to be the audit: that is the journal, and what is
-//! indexed here can be made again from it.
+//! One SQLite file a workspace, outside of it. Invariant: what was written survives this process at once, and the machine
+//! after [`Store::sync`], which waits for the disk once for everything before it; a question is answered once. Refuses to
+//! be the audit: that is the journal, and what is indexed here can be made again from it.
 
+mod grants;
 mod index;
 mod schema;
 
@@ -16,8 +17,9 @@ use super::remembered::Remembered;
 use super::workspaces::OwnRule;
 use crate::clock::Nanos;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use stayexec_protocol::{Answer, Decision, Reason};
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// Why something is not in the store.
@@ -26,6 +28,9 @@ pub enum StoreError {
     /// SQLite refused.
     #[error("cannot {0} the store: {1}")]
     Sql(&'static str, rusqlite::Error),
+    /// The disk refused.
+    #[error("cannot wait for the store to be on the disk: {0}")]
+    Sync(std::io::Error),
     /// A row does not hold what it should.
     #[error("the store holds a row that cannot be understood: {0}")]
     Row(#[from] serde_json::Error),
@@ -45,6 +50,9 @@ fn sql(step: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
+    /// Where the write-ahead log is, and the log once it was synced; `None` where every commit waits for the disk.
+    log: Option<(PathBuf, Option<File>)>,
+    unsynced: bool,
 }
 
 impl Store {
@@ -54,18 +62,34 @@ impl Store {
     /// [`StoreError::Sql`] and [`StoreError::Format`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = Connection::open(path).map_err(sql("open"))?;
-        schema::prepare(&connection)?;
-        Ok(Self { connection })
+        let logged = schema::prepare(&connection)?;
+        let mut log = OsString::from(path);
+        log.push("-wal");
+        // Whoever wrote here before may have died before it synced.
+        Ok(Self { connection, log: logged.then(|| (log.into(), None)), unsynced: true })
     }
 
-    /// Opens the store at `path` for an index over the journals, which can be made again: it waits for no disk.
+    /// Waits until everything that was written is on the disk.
     ///
     /// # Errors
-    /// As [`Store::open`].
-    pub fn open_for_index(path: &Path) -> Result<Self, StoreError> {
-        let store = Self::open(path)?;
-        store.connection.pragma_update(None, "synchronous", "NORMAL").map_err(sql("set up"))?;
-        Ok(store)
+    /// [`StoreError::Sync`]: nobody may be told of what was written.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        if !std::mem::take(&mut self.unsynced) {
+            return Ok(());
+        }
+        let Some((path, log)) = &mut self.log else { return Ok(()) };
+        // The log is no file that SQLite locks, so a descriptor of our own takes no lock away; while a connection is open
+        // the log is written anew and never replaced.
+        let file = match log {
+            Some(file) => file,
+            None => match File::open(&*path) {
+                Ok(file) => log.insert(file),
+                // Nothing has been written since the log was last taken into the store.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                Err(e) => return Err(StoreError::Sync(e)),
+            },
+        };
+        file.sync_data().map_err(StoreError::Sync)
     }
 
     /// Keeps a question and the call that waits for it.
@@ -102,59 +126,6 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// A warden has carried the answer to a call out, or the call is gone.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the answer is then delivered once more, to nobody.
-    pub fn settle(&mut self, run: Uuid, call: u64, allowed: bool) -> Result<(), StoreError> {
-        // Nothing is lost with this row: it is not worth a wait for the disk.
-        let sentence = "UPDATE waiting SET settled = 1, grant_ = CASE WHEN ?3 THEN grant_ END WHERE run = ?1 AND call = ?2";
-        self.connection.pragma_update(None, "synchronous", "NORMAL").map_err(sql("set up"))?;
-        let done = self.connection.execute(sentence, params![run.to_string(), signed(call), allowed]).map_err(sql("write to"));
-        self.connection.pragma_update(None, "synchronous", "FULL").map_err(sql("set up"))?;
-        done.map(drop)
-    }
-
-    /// Answers of a run that its warden has not confirmed, by call.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn undelivered(&self, run: Uuid) -> Result<Vec<Answer>, StoreError> {
-        let sentence = "SELECT waiting.call, question.outcome FROM waiting JOIN question ON question.id = waiting.question
-            WHERE waiting.run = ?1 AND waiting.settled = 0 AND question.outcome IS NOT NULL";
-        let rows: Vec<(i64, String)> = self.rows(sentence, [run.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.into_iter()
-            .map(|(call, body)| {
-                let ended: Ended = serde_json::from_str(&body)?;
-                let allowed = ended.outcome == Decision::Allow.as_str();
-                Ok(Answer {
-                    call: call.cast_unsigned(),
-                    decision: if allowed { Decision::Allow } else { Decision::Deny },
-                    reason: if ended.reason == Reason::Expired.as_str() { Reason::Expired } else { Reason::Answer },
-                    note: ended.note.into_bytes(),
-                    by: ended.decided_by.into_bytes(),
-                })
-            })
-            .collect()
-    }
-
-    /// Grants that answers of a run gave.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn grants(&self, run: Uuid) -> Result<Vec<Grant>, StoreError> {
-        let sentence = "SELECT waiting.grant_, question.outcome FROM waiting JOIN question ON question.id = waiting.question
-            WHERE waiting.run = ?1 AND waiting.grant_ IS NOT NULL AND question.outcome IS NOT NULL";
-        let rows: Vec<(String, String)> = self.rows(sentence, [run.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut grants = Vec::new();
-        for (grant, outcome) in rows {
-            if serde_json::from_str::<Ended>(&outcome)?.outcome == Decision::Allow.as_str() {
-                grants.push(serde_json::from_str(&grant)?);
-            }
-        }
-        Ok(grants)
-    }
-
     /// How a question ended; `None` where it is not here, or open.
     ///
     /// # Errors
@@ -164,6 +135,15 @@ impl Store {
         let body: Option<String> =
             self.connection.query_row(sentence, [id.to_string()], |row| row.get(0)).optional().map_err(sql("read from"))?;
         body.map(|body| serde_json::from_str(&body)).transpose().map_err(StoreError::from)
+    }
+
+    /// Ids of ended questions that end so, at most two.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn ended_so(&self, suffix: &str) -> Result<Vec<String>, StoreError> {
+        let sentence = "SELECT id FROM question WHERE ended IS NOT NULL AND substr(id, -length(?1)) = ?1 LIMIT 2";
+        self.rows(sentence, [suffix], |row| row.get(0))
     }
 
     /// When a question that came back had to be answered; `None` where it is not here.
@@ -260,6 +240,7 @@ impl Store {
         let tx = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql(step))?;
         let changed = work(&tx).map_err(sql(step))?;
         tx.commit().map_err(sql(step))?;
+        self.unsynced = true;
         Ok(changed)
     }
 }

@@ -5,9 +5,12 @@ use rusqlite::Connection;
 use std::time::Duration;
 
 /// Number of this format, kept as `user_version`.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// How long another supervisor of the same store is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Page cache of a connection, in KiB (SQLite takes a negative number so).
+const CACHE: i64 = -1_024;
 
 const TABLES: &str = "
     BEGIN IMMEDIATE;
@@ -19,6 +22,7 @@ const TABLES: &str = "
         run TEXT NOT NULL, call INTEGER NOT NULL, question TEXT NOT NULL REFERENCES question (id), grant_ TEXT,
         settled INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (run, call)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS granted (run TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, body)) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS remembered (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS rule (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS run (id TEXT PRIMARY KEY, next INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0) STRICT;
@@ -27,20 +31,24 @@ const TABLES: &str = "
         decision TEXT, reason TEXT, question TEXT, command TEXT, PRIMARY KEY (run, sequence)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS record_time ON record (time);
-    PRAGMA user_version = 1;
+    PRAGMA user_version = 2;
     COMMIT;";
 
-/// Sets a connection up and makes what is missing.
-pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
+/// Sets a connection up and makes what is missing; whether it keeps a write-ahead log, whose commits then wait for no disk.
+pub(super) fn prepare(connection: &Connection) -> Result<bool, StoreError> {
     let set = sql("set up");
     connection.busy_timeout(PATIENCE).map_err(&set)?;
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(&set)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(&set)?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(&set)?;
+    let logged = mode.eq_ignore_ascii_case("wal");
+    connection.pragma_update(None, "synchronous", if logged { "NORMAL" } else { "FULL" }).map_err(&set)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(&set)?;
+    connection.pragma_update(None, "cache_size", CACHE).map_err(&set)?;
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&set)?;
     match found {
-        0 => connection.execute_batch(TABLES).map_err(&set),
-        FORMAT => Ok(()),
-        other => Err(StoreError::Format(other, FORMAT)),
+        // Each later format adds tables.
+        0..FORMAT => connection.execute_batch(TABLES).map_err(&set)?,
+        FORMAT => {}
+        other => return Err(StoreError::Format(other, FORMAT)),
     }
+    Ok(logged)
 }

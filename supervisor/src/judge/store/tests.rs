@@ -3,10 +3,11 @@
 use super::*;
 use crate::config::Origin;
 use crate::journal::{self, Journal};
+use crate::judge::grants::Grant;
 use crate::judge::question::{Answering, Choice};
 use crate::judge::session::testing::event;
 use stayexec_policy::CommandClass;
-use stayexec_protocol::{Ended as RunEnded, Record};
+use stayexec_protocol::{Answer, Decision, Ended as RunEnded, Reason, Record};
 use std::path::PathBuf;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -77,11 +78,48 @@ fn a_denial_grants_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_grant_outlives_its_supervisor_and_not_its_run() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let granted = |words: &[&str]| Grant::of(&event("/usr/bin/npm", words), CommandClass::Install, true).ok_or("no grant");
+    let (one, answered) = (granted(&["npm", "ci"])?, granted(&["npm", "i"])?);
+    let mut store = Store::open(&path(&dir))?;
+    for _ in 0..2 {
+        store.grant(RUN, &one)?;
+    }
+    store.ask(&question(9), 1, Some(&answered), 100)?;
+    store.end(&ended(9, Choice::ApproveOnce), 5)?;
+    store.sync()?;
+    let mut store = Store::open(&path(&dir))?;
+    assert_eq!(store.grants(RUN)?, [one, answered]);
+    assert!(store.grants(Uuid::from_u128(2))?.is_empty());
+    store.revoke(RUN)?;
+    assert!(store.grants(RUN)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn an_ended_question_is_found_by_the_end_of_its_id() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut store = Store::open(&path(&dir))?;
+    for id in [0x10abcd, 0x20abcd, 0x30beef] {
+        store.ask(&question(id), 1, None, 100)?;
+    }
+    assert!(store.ended_so("abcd")?.is_empty());
+    for id in [0x10abcd, 0x20abcd] {
+        store.end(&ended(id, Choice::Deny), 5)?;
+    }
+    assert_eq!(store.ended_so("abcd")?.len(), 2);
+    assert_eq!(store.ended_so("10abcd")?, [Uuid::from_u128(0x10abcd).to_string()]);
+    assert!(store.ended_so("beef")?.is_empty() && store.ended_so("%")?.is_empty());
+    Ok(())
+}
+
+#[test]
 fn records_are_taken_in_exactly_once() -> Result<()> {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("r.journal");
     let mut journal = Journal::create(&file, [1; 32])?;
-    let mut store = Store::open_for_index(&path(&dir))?;
+    let mut store = Store::open(&path(&dir))?;
     let mut reading = journal::read(&file, None)?;
     assert!(!ingest(&mut store, "r", &mut reading)?);
     for number in 0..3 {
@@ -96,7 +134,7 @@ fn records_are_taken_in_exactly_once() -> Result<()> {
     assert_eq!(store.records("r")?, 3);
     // Another reader from the beginning: a supervisor that was started anew.
     journal.append(&Record::Ended(RunEnded { time: 9, status: 0 }))?;
-    let mut store = Store::open_for_index(&path(&dir))?;
+    let mut store = Store::open(&path(&dir))?;
     assert!(ingest(&mut store, "r", &mut journal::read(&file, None)?)?);
     assert!(ingest(&mut store, "r", &mut reading)?);
     assert_eq!(store.records("r")?, 4);
@@ -109,6 +147,6 @@ fn a_store_of_another_format_is_refused() -> Result<()> {
     let dir = tempfile::tempdir()?;
     drop(Store::open(&path(&dir))?);
     rusqlite::Connection::open(path(&dir))?.pragma_update(None, "user_version", 9)?;
-    assert!(matches!(Store::open(&path(&dir)), Err(StoreError::Format(9, 1))));
+    assert!(matches!(Store::open(&path(&dir)), Err(StoreError::Format(9, 2))));
     Ok(())
 }

@@ -1,0 +1,130 @@
+//! From an answer, or a deadline, to the calls that wait for it.
+//!
+//! Invariant: a question ends once, in the store before its calls are told, and they are told once it is on the disk; what
+//! an answer grants counts when its warden has said that it was carried out. Refuses the second answer.
+
+use super::question::{Answering, Choice, Question};
+use super::questions::{Ended, QuestionError, Waiting};
+use super::remembered::{Remembered, Scope};
+use super::supervisor::Supervisor;
+use crate::clock::{self, Nanos};
+use stayexec_protocol::{Answer, Decision, Message, Reason};
+use uuid::Uuid;
+
+const MINUTE: Nanos = 60 * 1_000_000_000;
+
+/// Why an answer was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// One of the three.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
+    /// There is nothing about this command that could be remembered.
+    #[error("nothing about this command can be remembered; approve it once")]
+    Nothing,
+    /// The store.
+    #[error("{0}; the question stays open")]
+    Store(String),
+}
+
+impl Supervisor {
+    /// Answers a question and sends its calls their answer. The question, as it was.
+    ///
+    /// # Errors
+    /// Those of [`AnswerError`].
+    pub fn answer(&mut self, id: Uuid, answering: &Answering) -> Result<Question, AnswerError> {
+        let now = clock::now();
+        let Some(open) = self.questions.get(id) else { return Err(self.ended_how(id).into()) };
+        if open.deadline <= now {
+            return Err(QuestionError::Expired.into());
+        }
+        let question = open.question.clone();
+        let decision = match answering.choice.allows() {
+            None => return Ok(question),
+            Some(true) => Decision::Allow,
+            Some(false) => Decision::Deny,
+        };
+        let remembered = if answering.choice.remembers() { Some(self.remember(id, answering, now)?) } else { None };
+        match self.end(id, answering, decision, Reason::Answer, now) {
+            Ok(true) => Ok(question),
+            outcome => {
+                if let Some(unsaid) = remembered {
+                    self.forget(question.run, unsaid);
+                }
+                Err(outcome.map_or_else(AnswerError::Store, |_| QuestionError::Answered.into()))
+            }
+        }
+    }
+
+    /// Remembers what the question's pattern says, and gives the id under which it did.
+    fn remember(&mut self, id: Uuid, answering: &Answering, now: Nanos) -> Result<Uuid, AnswerError> {
+        let open = self.questions.get(id).ok_or(QuestionError::Unknown)?;
+        let run = open.question.run;
+        let scope = match answering.choice {
+            Choice::ApproveForRun => Scope::Run(run),
+            Choice::ApproveFor(minutes) => Scope::Until(now.saturating_add(MINUTE.saturating_mul(i64::from(minutes)))),
+            _ => Scope::Workspace,
+        };
+        let pattern = open.pattern.clone().ok_or(AnswerError::Nothing)?;
+        let remembered = Remembered { id: Uuid::now_v7(), pattern, scope, by: answering.by.clone(), created: now };
+        let folder = self.sessions.get(&run).map(|session| session.folder.clone()).ok_or(QuestionError::Unknown)?;
+        let workspace = self.workspaces.get_mut(&folder).ok_or(QuestionError::Unknown)?;
+        workspace.store.remember(&remembered).map_err(|e| AnswerError::Store(e.to_string()))?;
+        let id = remembered.id;
+        workspace.remembered.push(remembered);
+        Ok(id)
+    }
+
+    fn forget(&mut self, run: Uuid, id: Uuid) {
+        let Some(folder) = self.sessions.get(&run).map(|session| session.folder.clone()) else { return };
+        let Some(workspace) = self.workspaces.get_mut(&folder) else { return };
+        workspace.remembered.retain(|remembered| remembered.id != id);
+        if let Err(e) = workspace.store.forget(id) {
+            crate::error::say(&e.to_string());
+        }
+    }
+
+    /// Ends a question in the store, then for its calls; `false` where it had ended before.
+    pub(super) fn end(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason, now: Nanos) -> Result<bool, String> {
+        let Some(open) = self.questions.get(id) else { return Ok(false) };
+        let ended = Ended::new(&open.question, answering, decision, reason, now);
+        let folder = self.sessions.get(&open.question.run).map(|session| session.folder.clone()).ok_or("this run is not known")?;
+        let workspace = self.workspaces.get_mut(&folder).ok_or("the store of this run is not open")?;
+        let first = workspace.store.end(&ended, now).map_err(|e| e.to_string())?;
+        if first {
+            self.release(id, answering, decision, reason);
+        }
+        Ok(first)
+    }
+
+    pub(super) fn release(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason) {
+        let Some(open) = self.questions.remove(id) else { return };
+        let run = open.question.run;
+        for Waiting { call, grant } in open.waiting {
+            let (note, by) = (answering.note.clone().into_bytes(), answering.by.clone().into_bytes());
+            let answer = Answer { call, decision, reason, note, by };
+            self.unsettled.insert((run, call), (answer.clone(), grant));
+            self.tell_kept(run, Message::Answer(answer));
+        }
+    }
+
+    /// The warden has carried an answer out: from now on it grants what it grants.
+    pub(super) fn settled(&mut self, run: Uuid, call: u64, allowed: bool) {
+        let Some((answer, grant)) = self.unsettled.remove(&(run, call)) else { return };
+        let Some(session) = self.sessions.get_mut(&run) else { return };
+        let allowed = allowed && answer.decision == Decision::Allow;
+        if allowed {
+            session.grants.extend(grant);
+        }
+        if let Some(workspace) = self.workspaces.get_mut(&session.folder)
+            && let Err(e) = workspace.store.settle(run, call, allowed)
+        {
+            crate::error::say(&e.to_string());
+        }
+    }
+
+    fn ended_how(&mut self, id: Uuid) -> QuestionError {
+        let found = self.workspaces.all().find_map(|workspace| workspace.store.ended(id).ok().flatten());
+        found.map_or(QuestionError::Unknown, |ended| ended.error())
+    }
+}

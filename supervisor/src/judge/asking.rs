@@ -1,0 +1,212 @@
+//! From a program start to its verdict, and to the question that it may open.
+//!
+//! Invariant: a question is in the store before it is open, and on the disk before its call is told; what an approval
+//! grants at once is in the store before it counts. Refuses to fail open: a start that cannot be judged, kept or counted is
+//! denied.
+
+use super::following::Followed;
+use super::judgement::{Judgement, covering, judge};
+use super::question::Question;
+use super::questions::{Key, Open, Waiting};
+use super::remembered::Pattern;
+use super::supervisor::Supervisor;
+use super::{facts, text};
+use crate::clock::{self, Nanos, rfc3339};
+use hmac::Mac;
+use stayexec_policy::{CommandClass, redact};
+use stayexec_protocol::{Decision, Event, Message, Reason, Verdict, Wire};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use uuid::Uuid;
+
+impl Supervisor {
+    /// Judges a start, now or once its operands were followed.
+    pub(super) fn judge(&mut self, run: Uuid, event: Event) -> Result<(), String> {
+        let session = self.sessions.get(&run).ok_or("this run is not known")?;
+        // A parser that panics on hostile text must neither allow nor take the other runs down with it.
+        match catch_unwind(AssertUnwindSafe(|| (facts::unread_script(session, &event), facts::operands(session, &event)))) {
+            Ok((Some(script), _)) => self.tell(run, Message::Look(event.call, script)),
+            Ok((None, operands)) => {
+                if let Some(followed) = self.following.begin(run, event, operands) {
+                    self.judge_followed(run, followed);
+                }
+            }
+            Err(_) => self.tell(run, Message::Verdict(verdict(&event, &unjudged()))),
+        }
+        Ok(())
+    }
+
+    /// Judges a start whose operands were followed, or could not be.
+    pub(super) fn judge_followed(&mut self, run: Uuid, followed: Followed) {
+        let Self { sessions, workspaces, .. } = self;
+        let Some(session) = sessions.get_mut(&run) else { return };
+        let event = &followed.event;
+        let mut judgement = match workspaces.get(&session.folder) {
+            Some(workspace) => catch_unwind(AssertUnwindSafe(|| judge(session, workspace, &followed, clock::now()))),
+            None => Ok(unjudged()),
+        }
+        .unwrap_or_else(|_| unjudged());
+        if judgement.decision == Decision::Hold {
+            let verdict = self.ask(run, event, judgement);
+            return self.tell_kept(run, Message::Verdict(verdict));
+        }
+        if let Some(grant) = judgement.grant.take()
+            && !session.grants.has(&grant)
+            && let Some(workspace) = workspaces.get_mut(&session.folder)
+        {
+            match workspace.store.grant(run, &grant) {
+                Ok(()) => session.grants.extend([grant]),
+                // What it would have covered is asked about.
+                Err(e) => crate::error::say(&e.to_string()),
+            }
+        }
+        let verdict = verdict(event, &judgement);
+        self.tell(run, Message::Verdict(verdict));
+    }
+
+    /// Opens a question for a judgement that holds, or joins the one that is open for the same start.
+    fn ask(&mut self, run: Uuid, event: &Event, judgement: Judgement) -> Verdict {
+        let verdict = verdict(event, &judgement);
+        let refused = |reason, note: String| Verdict { decision: Decision::Deny, reason, note: note.into_bytes(), ..verdict.clone() };
+        let key = self.key(event);
+        let waiting = Waiting { call: event.call, grant: judgement.grant };
+        let known = self.questions.same(run, key).map(|open| (open.question.clone(), open.deadline));
+        if known.is_none() && !self.questions.has_room() {
+            return refused(Reason::Overflow, "too many questions are open".into());
+        }
+        let fresh = known.is_none();
+        let (question, deadline) =
+            known.unwrap_or_else(|| self.question(run, event, &verdict, Uuid::now_v7(), clock::now(), judgement.pattern.as_ref()));
+        if let Err(line) = self.keep(&question, &waiting, deadline) {
+            return refused(Reason::Unrecorded, line);
+        }
+        let id = question.audit_id;
+        if fresh {
+            self.questions.open(Open { question, waiting: vec![waiting], pattern: judgement.pattern, key, deadline });
+        } else {
+            self.questions.join(id, waiting);
+        }
+        Verdict { question: Some(id.into_bytes()), ..verdict }
+    }
+
+    fn question(
+        &self,
+        run: Uuid,
+        event: &Event,
+        verdict: &Verdict,
+        id: Uuid,
+        created: Nanos,
+        pattern: Option<&Pattern>,
+    ) -> (Question, Nanos) {
+        let session = self.sessions.get(&run);
+        let patience = session.map_or(Duration::ZERO, |session| session.frozen.deadline.duration());
+        let deadline = created.saturating_add(i64::try_from(patience.as_nanos()).unwrap_or(i64::MAX));
+        let question = Question {
+            audit_id: id,
+            run,
+            agent: session.map(|session| session.agent.clone()).unwrap_or_default(),
+            command: String::from_utf8_lossy(&verdict.shown).into_owned(),
+            argv: verdict.argv.iter().map(|word| text::word(word)).collect(),
+            cwd: text::word(&event.cwd),
+            file: text::word(&event.executable.path),
+            class: class_of(verdict.class),
+            reasons: vec![text::word(&verdict.note)],
+            always_rule: pattern.map(Pattern::shown),
+            origin: session.map_or(crate::config::Origin::Interactive, |session| session.frozen.origin),
+            created: rfc3339(created),
+            deadline: rfc3339(deadline),
+            count: 1,
+        };
+        (question, deadline)
+    }
+
+    fn keep(&mut self, question: &Question, waiting: &Waiting, deadline: Nanos) -> Result<(), String> {
+        let folder = self.sessions.get(&question.run).map(|session| session.folder.clone()).ok_or("this run is not known")?;
+        let workspace = self.workspaces.get_mut(&folder).ok_or("the store of this run is not open")?;
+        workspace.store.ask(question, waiting.call, waiting.grant.as_ref(), deadline).map_err(|e| e.to_string())
+    }
+
+    /// A question comes back from a warden that outlived the supervisor that asked it, or lost its connection.
+    pub(super) fn reopen(&mut self, run: Uuid, event: &Event, verdict: &Verdict) -> Result<(), String> {
+        let session = self.sessions.get(&run).ok_or("this run is not known")?;
+        let workspace = self.workspaces.get(&session.folder).ok_or("the store of this run is not open")?;
+        let id = verdict.question.map(Uuid::from_bytes).ok_or("a question comes back without its id")?;
+        if let Some((answer, _)) = self.unsettled.get(&(run, event.call)) {
+            let answer = answer.clone();
+            self.tell_kept(run, Message::Answer(answer));
+            return Ok(());
+        }
+        let kept = workspace.store.deadline(id).map_err(|e| e.to_string())?;
+        // Grant and pattern are made again from the event; the verdict stays as it was given.
+        let (grant, pattern) = catch_unwind(AssertUnwindSafe(|| covering(session, event))).unwrap_or_default();
+        let waiting = Waiting { call: event.call, grant };
+        if self.questions.get(id).is_some() {
+            // Another call of the same question came back first.
+            self.questions.join(id, waiting);
+            return Ok(());
+        }
+        let (question, deadline) = self.question(run, event, verdict, id, created(id), pattern.as_ref());
+        let deadline = kept.unwrap_or(deadline);
+        let question = Question { deadline: rfc3339(deadline), ..question };
+        self.keep(&question, &waiting, deadline)?;
+        let key = self.key(event);
+        self.questions.open(Open { question, waiting: vec![waiting], pattern, key, deadline });
+        Ok(())
+    }
+
+    fn key(&self, event: &Event) -> Key {
+        let mut mac = self.mac.clone();
+        let mut part = |bytes: &[u8]| {
+            mac.update(&(bytes.len() as u64).to_le_bytes());
+            mac.update(bytes);
+        };
+        part(&event.executable.path);
+        part(&event.executable.id.to_bytes());
+        part(&event.cwd);
+        part(&event.root);
+        part(&event.script.as_ref().map_or([0; 32], |script| script.digest));
+        part(&event.argv.to_bytes());
+        part(&event.environment.to_bytes());
+        mac.finalize().into_bytes().into()
+    }
+}
+
+/// When a question was asked: its id says it, so its deadline does not begin anew.
+fn created(id: Uuid) -> Nanos {
+    id.get_timestamp().map_or_else(clock::now, |time| {
+        let (seconds, nanos) = time.to_unix();
+        i64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(i64::from(nanos))
+    })
+}
+
+fn class_of(rank: u8) -> CommandClass {
+    CommandClass::ALL.get(usize::from(rank)).copied().unwrap_or(CommandClass::Destructive)
+}
+
+/// What becomes of a start that cannot be judged.
+fn unjudged() -> Judgement {
+    Judgement {
+        decision: Decision::Deny,
+        class: CommandClass::Destructive,
+        reason: Reason::Unreadable,
+        note: "it cannot be judged".into(),
+        repeatable: false,
+        grant: None,
+        pattern: None,
+    }
+}
+
+fn verdict(event: &Event, judgement: &Judgement) -> Verdict {
+    let argv = redact::argv(&event.argv);
+    Verdict {
+        call: event.call,
+        decision: judgement.decision,
+        class: judgement.class as u8,
+        reason: judgement.reason,
+        shown: text::line(&argv).into_bytes(),
+        argv,
+        note: redact::text(&judgement.note).into_bytes(),
+        question: None,
+        repeatable: judgement.repeatable,
+    }
+}

@@ -1,0 +1,88 @@
+//! How the environment of a start differs from that of the launch.
+//!
+//! Invariant: a variable that has programs load code, or that names a command, is told apart by its value; others do not
+//! matter. What a program would be without them is what a person or a rule has approved. Refuses names that no shell could set: functions travel in them.
+
+use super::session::Session;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use stayexec_policy::{CommandClass, SecurityPolicy};
+use stayexec_protocol::Event;
+use std::collections::HashSet;
+
+/// Digest of the variables that were set since the launch and can have a program load code or start another command.
+pub fn digest(session: &Session, event: &Event) -> [u8; 32] {
+    let mut telling: Vec<&Vec<u8>> = telling(session, event).collect();
+    telling.sort();
+    let mut hash = session.mac.clone();
+    for entry in telling {
+        hash.update(&(entry.len() as u64).to_le_bytes());
+        hash.update(entry);
+    }
+    hash.finalize().into_bytes().into()
+}
+
+/// Digest where there are none.
+pub fn unchanged(mac: &Hmac<Sha256>) -> [u8; 32] {
+    mac.clone().finalize().into_bytes().into()
+}
+
+/// Whether there are none.
+pub fn is_inert(session: &Session, event: &Event) -> bool {
+    telling(session, event).next().is_none()
+}
+
+/// The program is not looked at: what it starts inherits the variables, and an approval covers that too.
+fn telling<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a Vec<u8>> {
+    let before: HashSet<&[u8]> = session.baseline.iter().map(Vec::as_slice).collect();
+    event.environment.iter().filter(move |entry| !before.contains(entry.as_slice()) && !harmless(&session.policy, entry))
+}
+
+fn harmless(policy: &SecurityPolicy, entry: &[u8]) -> bool {
+    let Some((name, value)) = std::str::from_utf8(entry).ok().and_then(|entry| entry.split_once('=')) else { return false };
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(letter) || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    // Which file a name leads to is known: each start is judged by its file.
+    name == "PATH" || policy.classify_command(&format!("{name}='{}' true", value.replace('\'', "'\\''"))) == CommandClass::Read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::testing::{argv, event, session};
+    use super::*;
+
+    #[test]
+    fn what_loads_code_or_names_a_command_is_not_inert() -> Result<(), Box<dyn std::error::Error>> {
+        let (mut session, _messages) = session(|_| {})?;
+        let inert = |session: &Session, entry: &str| {
+            is_inert(session, &Event { environment: argv(&["PATH=/usr/bin:/bin", entry]), ..event("/usr/bin/git", &["git"]) })
+        };
+        for entry in ["A=b", "PWD=/x", "LANG=C", "PATH=/x:/bin", "PAGER=cat", "TEXT=it's $(rm x); rm y", "EMPTY=", "CI=1"] {
+            assert!(inert(&session, entry), "{entry}");
+        }
+        for entry in [
+            "GIT_SSH_COMMAND=sh -c x",
+            "GIT_SSH_COMMAND='; true",
+            "LD_PRELOAD=/tmp/x.so",
+            "LD_LIBRARY_PATH=/tmp",
+            "NODE_OPTIONS=--require x",
+            "PYTHONPATH=/tmp",
+            "BASH_ENV=x",
+            "EDITOR=rm -rf x",
+            "BASH_FUNC_ls%%=() { rm x; }",
+            "1X=y",
+            "NO_SIGN",
+        ] {
+            assert!(!inert(&session, entry), "{entry}");
+        }
+        session.baseline.push(b"LD_PRELOAD=/tmp/x.so".to_vec());
+        assert!(inert(&session, "LD_PRELOAD=/tmp/x.so"), "it was there at the launch");
+        let digest = |entry: &str| digest(&session, &Event { environment: argv(&[entry]), ..event("/usr/bin/git", &["git"]) });
+        assert_eq!(digest("A=b"), unchanged(&session.mac));
+        assert_ne!(digest("PAGER=sh x"), unchanged(&session.mac));
+        assert_ne!(digest("PAGER=sh x"), digest("PAGER=sh y"));
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Runs: how they come, go on after a restart, and end.
+//!
+//! Invariant: a run that comes back finds what the store knows of it: answers that were not carried out, and grants.
+//! Refuses a second warden for a run.
+
+use super::session::Session;
+use super::supervisor::Supervisor;
+use crate::config::Frozen;
+use crate::control::ConnectionId;
+use stayexec_protocol::{Enlist, Message};
+use uuid::Uuid;
+
+impl Supervisor {
+    pub(super) fn enlist(&mut self, id: ConnectionId, enlist: Enlist) -> Result<(), String> {
+        let run = Uuid::from_bytes(enlist.run);
+        let Some(peer) = self.peers.get_mut(&id) else { return Ok(()) };
+        if let Some(known) = self.sessions.get(&run) {
+            if known.warden != peer.pid {
+                return Err("this run has a warden already".into());
+            }
+            // The same warden on a new connection: the old one is over.
+            known.outbox.close();
+        }
+        let frozen = Frozen::from_json(&enlist.config).map_err(|e| e.to_string())?;
+        let folder = self.workspaces.folder(frozen.places.workspace.bytes());
+        let workspace = self.workspaces.enter(&folder)?;
+        let undelivered = workspace.store.undelivered(run).map_err(|e| e.to_string())?;
+        let grants = workspace.store.grants(run).map_err(|e| e.to_string())?;
+        let mut session = Session::new(frozen, folder.clone(), self.mac.clone(), enlist, (id, peer.outbox.clone(), peer.pid))
+            .map_err(|e| e.to_string())?;
+        session.grants.extend(grants);
+        peer.run = Some(run);
+        for answer in undelivered {
+            self.unsettled.entry((run, answer.call)).or_insert((answer, None));
+        }
+        session.outbox.send(Message::Enlisted);
+        self.sessions.insert(run, session);
+        // Without its thread there is no index; the journals stay what counts.
+        let _ = self.index.send((folder, run));
+        Ok(())
+    }
+
+    pub(super) fn over(&mut self, run: Uuid) {
+        self.questions.withdraw_run(run);
+        self.following.forget_run(run);
+        self.unsettled.retain(|(of, _), _| *of != run);
+        self.sessions.remove(&run);
+        self.peers.values_mut().filter(|peer| peer.run == Some(run)).for_each(|peer| peer.run = None);
+    }
+
+    /// A connection ended. Where it was a warden's, what it holds is there no more, or will be reopened; its answers are
+    /// in the store.
+    pub(super) fn closed(&mut self, id: ConnectionId) {
+        let Some(run) = self.peers.remove(&id).and_then(|peer| peer.run) else { return };
+        if self.sessions.get(&run).is_some_and(|session| session.connection == id) {
+            self.over(run);
+        }
+    }
+
+    /// A run has ended in order: it will not come back.
+    pub(super) fn revoke(&mut self, run: Uuid) {
+        let Some(session) = self.sessions.get(&run) else { return };
+        if let Some(workspace) = self.workspaces.get_mut(&session.folder)
+            && let Err(e) = workspace.store.revoke(run)
+        {
+            crate::error::say(&e.to_string());
+        }
+    }
+}
