@@ -67,6 +67,15 @@ fn two_hundred_refused_at_once_leave_nothing() -> Result<()> {
 }
 
 #[test]
+fn two_hundred_at_once_with_files_to_look_at_all_run() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let outcome = scene.full(["bash", "-c", "for i in {1..200}; do touch made-$i & done; wait; ls | grep -c ^made-"])?;
+        outcome.expect_code(0).expect_quiet().expect_line("200");
+    }
+    Ok(())
+}
+
+#[test]
 fn many_runs_share_a_supervisor() -> Result<()> {
     let scene = Scene::new()?;
     scene.full(["true"])?.expect_code(0).expect_quiet();
