@@ -3,7 +3,8 @@
 //! Invariant: each check says what it found; one that failed says what to do. Refuses to guess from version numbers what
 //! can be tried out.
 
-use super::{Listing, context, print};
+use super::arguments::Listing;
+use super::{context, print};
 use crate::config::{self, Overrides, Surroundings};
 use crate::control::{self, ControlError, PROGRAM_VERSION};
 use crate::error::Failure;

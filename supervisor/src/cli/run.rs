@@ -2,7 +2,8 @@
 //!
 //! Invariant: whatever can be found wrong is found before anything of the command starts.
 
-use super::{Run, context};
+use super::arguments::Run;
+use super::context;
 use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
