@@ -1,132 +1,15 @@
 //! The supervisor's process over its real socket, with folders of its own.
 
+mod common;
+
+use common::{Result, Supervisor, event, judged};
 use serde_json::{Value, json};
-use stayexec::config::{Frozen, Overrides, Surroundings, load};
-use stayexec::control::{Address, Connection, ControlError, PROGRAM_VERSION, connect};
-use stayexec_protocol::{
-    Decision, Enlist, Event, Executable, FileId, Message, Process, Reason, Stage, Stdin, VERSION, Verdict, Withdrawal,
-};
+use stayexec::control::{Address, ControlError, PROGRAM_VERSION, connect};
+use stayexec_protocol::{Decision, Message, Reason, VERSION, Withdrawal};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use uuid::Uuid;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-/// A supervisor in folders of its own, ended with the test.
-struct Supervisor {
-    dir: tempfile::TempDir,
-    address: Address,
-    child: Child,
-}
-
-impl Drop for Supervisor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Supervisor {
-    fn start() -> Result<Self> {
-        let dir = tempfile::tempdir()?;
-        let make = |name: &str| -> Result<std::path::PathBuf> {
-            use std::os::unix::fs::DirBuilderExt;
-            let path = dir.path().join(name);
-            std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-            Ok(path)
-        };
-        let address = Address { runtime_dir: make("runtime")?, state_dir: make("state")? };
-        let child = Self::serve(&address).stderr(Stdio::null()).spawn()?;
-        let supervisor = Self { dir, address, child };
-        supervisor.await_socket()?;
-        Ok(supervisor)
-    }
-
-    fn serve(address: &Address) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stayexec"));
-        command.arg("serve").arg("--runtime-dir").arg(&address.runtime_dir).arg("--state-dir").arg(&address.state_dir);
-        command.env_clear().stdin(Stdio::null()).stdout(Stdio::null());
-        command
-    }
-
-    /// Tries until it answers: the kernel's scheduler is what is waited for.
-    fn await_socket(&self) -> Result<()> {
-        for _ in 0..5_000 {
-            match connect(&self.address) {
-                Err(ControlError::Absent) => std::thread::yield_now(),
-                Err(e) => return Err(e.into()),
-                Ok(_) => return Ok(()),
-            }
-            let _ = crossbeam_channel::never::<()>().recv_timeout(std::time::Duration::from_millis(2));
-        }
-        Err("the supervisor does not answer".into())
-    }
-
-    fn raw(&self) -> Result<Connection> {
-        Ok(Connection::new(UnixStream::connect_addr(&self.address.socket()?)?))
-    }
-
-    fn warden(&self) -> Result<Connection> {
-        let around = Surroundings::with(Path::new("/"), Path::new("/nowhere"), &[("HOME", "/home/dev")]);
-        let config = Frozen::of(&load(&Overrides::default(), &around)?, false, false).to_json()?;
-        let mut warden = connect(&self.address)?;
-        let enlist = Enlist {
-            run: *Uuid::now_v7().as_bytes(),
-            config,
-            warden: 1,
-            started: 0,
-            argv: vec![b"agent".to_vec()],
-            cwd: b"/".to_vec(),
-            environment: vec![b"PATH=/usr/bin".to_vec()],
-        };
-        assert_eq!(warden.ask(&Message::Enlist(enlist))?, Message::Enlisted);
-        Ok(warden)
-    }
-
-    fn call(&self, method: &str, params: &Value) -> Result<Value> {
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        match connect(&self.address)?.ask(&Message::Request(request.to_string().into_bytes()))? {
-            Message::Reply(reply) => Ok(serde_json::from_slice(&reply)?),
-            other => Err(format!("{other:?}").into()),
-        }
-    }
-}
-
-fn event(call: u64) -> Event {
-    Event {
-        call,
-        stage: Stage::Loaded,
-        launch: false,
-        process: Process { pid: 10, start: 20 + call, name: b"x".to_vec() },
-        ancestry: vec![],
-        uid: 0,
-        euid: 0,
-        executable: Executable {
-            path: b"/usr/bin/frobnicate".to_vec(),
-            id: FileId { dev: 1, ino: 2, size: 3, ctime: 4 },
-            root_owned: true,
-            chain_root_owned: true,
-            unchanged: true,
-            same_view: true,
-            linker_trusted: true,
-        },
-        argv: vec![b"frobnicate".to_vec(), call.to_string().into_bytes()],
-        environment: vec![],
-        cwd: b"/".to_vec(),
-        root: b"/".to_vec(),
-        script: None,
-        stdin: Stdin::Null,
-    }
-}
-
-fn judged(warden: &mut Connection, call: u64) -> Result<Verdict> {
-    match warden.ask(&Message::Judge(event(call)))? {
-        Message::Verdict(verdict) => Ok(verdict),
-        other => Err(format!("{other:?}").into()),
-    }
-}
 
 #[test]
 fn a_question_goes_out_and_its_answer_comes_back() -> Result<()> {

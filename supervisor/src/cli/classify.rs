@@ -3,7 +3,8 @@
 //! Invariant: each input gets its answer, in order; a line that cannot be understood gets one that says where, and the
 //! status at the end is 2. Refuses to read files: a command is judged by its words.
 
-use super::{Judging, print};
+use super::arguments::Judging;
+use super::print;
 use crate::config::{self, Frozen, Overrides, Surroundings};
 use crate::error::Failure;
 use crate::exit_code;

@@ -3,78 +3,108 @@
 //! Invariant: every whole record of every journal is shown, and where a journal cannot be read further, that is said and
 //! the status tells it. Refuses to show anything unescaped: records hold what the judge made safe, paths are made so here.
 
-use super::{History, context, print};
+use super::arguments::History;
+use super::{context, print};
 use crate::clock::rfc3339;
 use crate::config::{self, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
 use crate::journal::{self, JournalError, Reading};
 use crate::judge::shown_bytes;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use serde_json::{Value, json};
 use stayexec_protocol::{CLASS_WORDS, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
 use uuid::Uuid;
+
+/// How long a journal in a folder that has just been made may go unnoticed.
+const LOOK: u16 = 1_000;
 
 /// Prints the records of this workspace, or of all.
 pub fn run(arguments: &History) -> Result<u8, Failure> {
     let around = Surroundings::current()?;
     let directories = config::Directories::resolve(&around)?;
-    let folders = if arguments.all {
-        all(&directories.state)?
+    let place = if arguments.all {
+        Place::All(directories.state)
     } else {
         let workspace = config::find_workspace(arguments.workspace.as_deref(), &around)?;
-        vec![config::journals(&context::workspace_state(&directories, &workspace))]
+        Place::One(config::journals(&context::workspace_state(&directories, &workspace)))
     };
-    let watch = arguments.follow.then(|| Watch::new(&folders)).transpose()?;
-    let mut journals = Journals { folders, open: BTreeMap::new(), shown: Shown::default(), failed: false };
-    let mut rows = journals.more()?;
-    print_rows(&rows, arguments, true)?;
-    if let Some(watch) = watch {
-        loop {
-            watch.wait()?;
-            rows = journals.more()?;
-            print_rows(&rows, arguments, false)?;
+    let watch = arguments.follow.then(Watch::new).transpose()?;
+    let mut journals = Journals { place, open: BTreeMap::new(), shown: Shown::default(), failed: false };
+    let mut first = true;
+    loop {
+        // Watched before it is read: what comes in between wakes us up.
+        if let Some(watch) = &watch {
+            watch.add(&journals.place.folders()?)?;
+        }
+        print_rows(&journals.more()?, arguments, first)?;
+        first = false;
+        match &watch {
+            Some(watch) => watch.wait()?,
+            None => return Ok(if journals.failed { exit_code::GATE_FAILED } else { exit_code::OK }),
         }
     }
-    Ok(if journals.failed { exit_code::GATE_FAILED } else { exit_code::OK })
 }
 
-fn all(state: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = match std::fs::read_dir(state) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(Failure::Step("read the state folder", cause)),
-    };
-    let folders = entries.filter_map(Result::ok).map(|entry| config::journals(&entry.path()));
-    Ok(folders.filter(|folder| folder.is_dir()).collect())
+/// Where the journals are.
+enum Place {
+    One(PathBuf),
+    /// Below the state folder.
+    All(PathBuf),
+}
+
+impl Place {
+    /// The folders that are there now.
+    fn folders(&self) -> Result<Vec<PathBuf>, Failure> {
+        let state = match self {
+            Self::One(folder) => return Ok(Some(folder.clone()).filter(|folder| folder.is_dir()).into_iter().collect()),
+            Self::All(state) => state,
+        };
+        let entries = match std::fs::read_dir(state) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(cause) => return Err(Failure::Step("read the state folder", cause)),
+        };
+        let folders = entries.filter_map(Result::ok).map(|entry| config::journals(&entry.path()));
+        Ok(folders.filter(|folder| folder.is_dir()).collect())
+    }
 }
 
 /// Wakes up when a journal grows.
 struct Watch(Inotify);
 
 impl Watch {
-    fn new(folders: &[PathBuf]) -> Result<Self, Failure> {
-        let failed = |errno: nix::Error| Failure::Step("watch the journals", errno.into());
-        let inotify = Inotify::init(InitFlags::IN_CLOEXEC).map_err(failed)?;
-        for folder in folders {
-            inotify.add_watch(folder.as_path(), AddWatchFlags::IN_MODIFY | AddWatchFlags::IN_CREATE).map_err(failed)?;
-        }
-        Ok(Self(inotify))
+    fn new() -> Result<Self, Failure> {
+        Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK).map(Self).map_err(failed)
     }
 
+    /// Watches these folders as well; to add one again changes nothing.
+    fn add(&self, folders: &[PathBuf]) -> Result<(), Failure> {
+        let watch = |folder: &PathBuf| self.0.add_watch(folder.as_path(), AddWatchFlags::IN_MODIFY | AddWatchFlags::IN_CREATE).map(drop);
+        folders.iter().try_for_each(watch).map_err(failed)
+    }
+
+    /// Until a journal grows, or a new folder may have come.
     fn wait(&self) -> Result<(), Failure> {
-        match self.0.read_events() {
-            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
-            Err(errno) => Err(Failure::Step("watch the journals", errno.into())),
+        let mut fds = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut fds, PollTimeout::from(LOOK)).and_then(|_| self.0.read_events().map(drop)) {
+            Ok(()) | Err(nix::Error::EINTR | nix::Error::EAGAIN) => Ok(()),
+            Err(errno) => Err(failed(errno)),
         }
     }
 }
 
+fn failed(errno: nix::Error) -> Failure {
+    Failure::Step("watch the journals", errno.into())
+}
+
 struct Journals {
-    folders: Vec<PathBuf>,
+    place: Place,
     open: BTreeMap<PathBuf, Option<Reading>>,
     shown: Shown,
     failed: bool,
@@ -83,8 +113,8 @@ struct Journals {
 impl Journals {
     /// The records that have come since the last time, in the order of their times.
     fn more(&mut self) -> Result<Vec<Value>, Failure> {
-        for folder in &self.folders {
-            let entries = match std::fs::read_dir(folder) {
+        for folder in self.place.folders()? {
+            let entries = match std::fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 Err(cause) => return Err(Failure::Step("read the journals' folder", cause)),

@@ -3,7 +3,8 @@
 //! Invariant: an answer goes to the one question that was named; a suffix that fits two names none. Refuses suffixes that
 //! are too short to be meant.
 
-use super::{Listing, context, print, remote};
+use super::arguments::Listing;
+use super::{context, print, remote};
 use crate::control::{self, Connection, ControlError};
 use crate::error::Failure;
 use crate::exit_code;
@@ -115,12 +116,16 @@ fn connect() -> Result<Option<Connection>, Failure> {
 /// The whole id for its last characters: of an open question, or of one that has ended, which the supervisor then names.
 fn full_id(connection: &mut Connection, text: &str) -> Result<String, Failure> {
     let suffix = suffix(text)?;
-    for (method, params) in [("approval_list_pending", Value::Null), ("approval_list_recent_decisions", json!({ "limit": 500 }))] {
-        if let Some(id) = fitting(&remote::call(connection, method, &params)?, "audit_id", &suffix)? {
-            return Ok(id);
-        }
+    let found = remote::call(connection, "approval_find", &json!({ "suffix": suffix }))?;
+    match found.as_array().map(Vec::as_slice) {
+        Some([id]) => Ok(id.as_str().unwrap_or_default().to_owned()),
+        Some([_, ..]) => Err(several(&suffix)),
+        _ => Ok(suffix),
     }
-    Ok(suffix)
+}
+
+fn several(suffix: &str) -> Failure {
+    Failure::Usage(format!("`{suffix}` fits several of them; give more of the id"))
 }
 
 fn suffix(text: &str) -> Result<String, Failure> {
@@ -138,6 +143,6 @@ pub(super) fn fitting(list: &Value, name: &str, suffix: &str) -> Result<Option<S
     match fitting[..] {
         [] => Ok(None),
         [id] => Ok(Some(id.to_owned())),
-        _ => Err(Failure::Usage(format!("`{suffix}` fits {} of them; give more of the id", fitting.len()))),
+        _ => Err(several(suffix)),
     }
 }

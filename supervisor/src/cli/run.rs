@@ -2,7 +2,9 @@
 //!
 //! Invariant: whatever can be found wrong is found before anything of the command starts.
 
-use super::{Run, context};
+use super::arguments::Run;
+use super::confine::Confinement;
+use super::context;
 use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
@@ -23,7 +25,8 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
     observable(&settings, arguments.observe)?;
-    let plan = plan(&arguments.command, &settings, &around, gate_off, arguments.observe)?;
+    let confinement = Confinement::of(arguments, &settings, around.uid)?;
+    let plan = plan(&arguments.command, &settings, &around, &confinement, gate_off, arguments.observe)?;
     announce(&settings, gate_off, arguments.observe);
     let status = warden::run(&plan)?;
     let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
@@ -35,6 +38,7 @@ pub(super) fn plan(
     command: &[OsString],
     settings: &Settings,
     around: &Surroundings,
+    confinement: &Confinement,
     gate_off: bool,
     observe: bool,
 ) -> Result<Plan, Failure> {
@@ -54,8 +58,8 @@ pub(super) fn plan(
         journal_dir,
         key_path: settings.directories.key(),
         workspace: settings.workspace.clone(),
-        writable: warden::Writable::Everything,
-        environment: Vec::new(),
+        writable: confinement.writable.clone(),
+        environment: confinement.environment(),
         tier: frozen.tier.to_string(),
         origin: word(&frozen.origin),
         require: match frozen.require {

@@ -1,6 +1,7 @@
 //! `serve`.
 
-use super::{Serve, context};
+use super::arguments::Serve;
+use super::context;
 use crate::config::make_private;
 use crate::control::Address;
 use crate::error::Failure;

@@ -55,6 +55,9 @@ const X32: &[i64] = &[520, 545, 521, 539, 540, 528];
 #[cfg(target_arch = "x86_64")]
 const X32_BIT: i64 = 0x4000_0000;
 
+/// SOCK_PACKET of packet(7): the older way to a packet socket.
+const SOCK_PACKET: i32 = 10;
+
 /// The bits of socket(2)'s second argument that are the type (SOCK_TYPE_MASK).
 const TYPE: u64 = 0xf;
 
@@ -80,9 +83,6 @@ fn program() -> io::Result<BpfProgram> {
     filter.try_into().map_err(io::Error::other)
 }
 
-/// SOCK_PACKET (linux/net.h): the old way to packet sockets, which the kernel still takes.
-const OLD_PACKET: i32 = 10;
-
 /// Packet and raw sockets.
 fn sockets() -> io::Result<Vec<SeccompRule>> {
     let rule = |argument, operator, value: i32| {
@@ -92,7 +92,7 @@ fn sockets() -> io::Result<Vec<SeccompRule>> {
     Ok(vec![
         rule(0, SeccompCmpOp::Eq, libc::AF_PACKET)?,
         rule(1, SeccompCmpOp::MaskedEq(TYPE), libc::SOCK_RAW)?,
-        rule(1, SeccompCmpOp::MaskedEq(TYPE), OLD_PACKET)?,
+        rule(1, SeccompCmpOp::MaskedEq(TYPE), SOCK_PACKET)?,
     ])
 }
 

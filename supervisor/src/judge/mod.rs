@@ -22,6 +22,7 @@ mod question;
 mod questions;
 mod remembered;
 mod rpc;
+mod rpc_questions;
 mod rpc_rules;
 mod rules;
 mod runs;

@@ -4,23 +4,16 @@
 //! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
 
 use super::answering::AnswerError;
-use super::question::{Answering, Choice};
-use super::questions::{Ended, QuestionError};
+use super::questions::QuestionError;
 use super::supervisor::Supervisor;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 /// Namespaces in which the methods are found.
 const NAMESPACES: [&str; 2] = ["stayexec", "openhuman"];
 /// Most requests in a batch.
 const BATCH: usize = 1_000;
-/// Longest time for which an approval is remembered: a day.
-const MINUTES: u32 = 24 * 60;
-/// Longest note, in bytes.
-const NOTE: usize = 4_096;
-
 /// Why a method did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError {
@@ -73,10 +66,11 @@ type Method = fn(&mut Supervisor, Value) -> Result<Value, RpcError>;
 
 /// Every method, without its namespace.
 const METHODS: &[(&str, Method)] = &[
-    ("approval_list_pending", list_pending),
-    ("approval_decide", decide),
-    ("approval_list_recent_decisions", list_recent_decisions),
-    ("approval_get_gate_state", get_gate_state),
+    ("approval_list_pending", super::rpc_questions::list_pending),
+    ("approval_decide", super::rpc_questions::decide),
+    ("approval_list_recent_decisions", super::rpc_questions::list_recent_decisions),
+    ("approval_get_gate_state", super::rpc_questions::get_gate_state),
+    ("approval_find", super::rpc_questions::find),
     ("run_list", super::rpc_rules::list_runs),
     ("run_stop", super::rpc_rules::stop_run),
     ("rules_list", super::rpc_rules::list),
@@ -159,64 +153,6 @@ pub(super) fn parameters<T: DeserializeOwned + Default>(params: Value) -> Result
     serde_json::from_value(params).map_err(|e| RpcError::parameters(e.to_string()))
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Pending {
-    session: Option<String>,
-}
-
-fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
-    let Pending { session } = parameters(params)?;
-    let of = |run: Uuid| session.as_ref().is_none_or(|wanted| run.to_string() == *wanted);
-    let pending: Vec<_> = supervisor.questions.pending().filter(|question| of(question.run)).collect();
-    to_value(&pending)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Decide {
-    audit_id: Option<String>,
-    request_id: Option<String>,
-    decision: String,
-    note: String,
-    face: Option<String>,
-    minutes: Option<u32>,
-}
-
-fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
-    let Decide { audit_id, request_id, decision, note, face, minutes } = parameters(params)?;
-    let id = match (audit_id, request_id) {
-        (Some(id), None) | (None, Some(id)) => id,
-        _ => return Err(RpcError::parameters("give the question's id as audit_id, or as request_id")),
-    };
-    let choice = choice(decision.trim(), minutes)?;
-    if note.len() > NOTE {
-        return Err(RpcError::parameters(format!("a note has at most {NOTE} bytes")));
-    }
-    let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
-    let by = by(face.as_deref());
-    let answering = Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() };
-    let mut row = to_value(&supervisor.answer(id, &answering)?)?;
-    row["decision"] = json!(choice.as_str());
-    row["decided_by"] = json!(by);
-    Ok(row)
-}
-
-/// The answers, in the two spellings that clients use.
-fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
-    match (word, minutes) {
-        ("ApproveOnce" | "approve_once", None) => Ok(Choice::ApproveOnce),
-        ("AlwaysApprove" | "always_approve", None) => Ok(Choice::AlwaysApprove),
-        ("ApproveForRun" | "approve_for_run", None) => Ok(Choice::ApproveForRun),
-        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes)),
-        ("ApproveFor" | "approve_for", _) => Err(RpcError::parameters(format!("ApproveFor needs minutes, 1 to {MINUTES}"))),
-        ("Deny" | "deny", None) => Ok(Choice::Deny),
-        ("AskLater" | "ask_later", None) => Ok(Choice::AskLater),
-        (_, Some(_)) => Err(RpcError::parameters("minutes go with ApproveFor alone")),
-        _ => Err(RpcError::parameters("decision has to be ApproveOnce, AlwaysApprove, ApproveForRun, ApproveFor, Deny or AskLater")),
-    }
-}
-
 /// Who says it, through which face.
 pub(super) fn by(face: Option<&str>) -> String {
     format!("{} through {}", user(), face.map_or_else(|| "rpc".to_owned(), shown))
@@ -226,40 +162,6 @@ fn user() -> String {
     let uid = nix::unistd::getuid();
     let named = nix::unistd::User::from_uid(uid).ok().flatten();
     named.map_or_else(|| format!("user {uid}"), |user| user.name)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Recent {
-    limit: Option<u64>,
-}
-
-fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
-    let Recent { limit } = parameters(params)?;
-    let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
-    let mut recent: Vec<Ended> = Vec::new();
-    for workspace in supervisor.workspaces.all() {
-        recent.extend(workspace.store.recent(limit).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
-    }
-    recent.sort_by(|one, other| other.decided.cmp(&one.decided));
-    recent.truncate(limit);
-    to_value(&recent)
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Nothing {}
-
-fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
-    let Nothing {} = parameters(params)?;
-    Ok(json!({
-        "installed": true,
-        "disabledByEnv": supervisor.sessions.values().any(|session| session.frozen.gate_off),
-        "overrideIgnored": false,
-        "host": "cli",
-        "runs": supervisor.sessions.len(),
-        "pending": supervisor.questions.count(),
-    }))
 }
 
 pub(super) fn to_value(value: &impl serde::Serialize) -> Result<Value, RpcError> {

@@ -1,0 +1,133 @@
+//! JSON-RPC methods about questions.
+//!
+//! Invariant: an answer says who gave it, through which face. Refuses an answer that it does not know, and a note that is
+//! too long to be one.
+
+use super::question::{Answering, Choice};
+use super::questions::{Ended, QuestionError};
+use super::rpc::{RpcError, by, parameters, to_value};
+use super::supervisor::Supervisor;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Longest time for which an approval is remembered: a day.
+const MINUTES: u32 = 24 * 60;
+/// Longest note, in bytes.
+const NOTE: usize = 4_096;
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Pending {
+    session: Option<String>,
+}
+
+/// The open questions, of all runs or of one.
+pub fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Pending { session } = parameters(params)?;
+    let of = |run: Uuid| session.as_ref().is_none_or(|wanted| run.to_string() == *wanted);
+    let pending: Vec<_> = supervisor.questions.pending().filter(|question| of(question.run)).collect();
+    to_value(&pending)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Find {
+    suffix: String,
+}
+
+/// The ids that end so, at most two: of open questions, or else of ended ones.
+pub fn find(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Find { suffix } = parameters(params)?;
+    let open = supervisor.questions.pending().map(|question| question.audit_id.to_string());
+    let mut found: Vec<String> = open.filter(|id| id.ends_with(&suffix)).take(2).collect();
+    if found.is_empty() {
+        for workspace in supervisor.workspaces.all() {
+            found.extend(workspace.store.ended_so(&suffix).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+        }
+        found.truncate(2);
+    }
+    to_value(&found)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Decide {
+    audit_id: Option<String>,
+    request_id: Option<String>,
+    decision: String,
+    note: String,
+    face: Option<String>,
+    minutes: Option<u32>,
+}
+
+/// Answers a question.
+pub fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Decide { audit_id, request_id, decision, note, face, minutes } = parameters(params)?;
+    let id = match (audit_id, request_id) {
+        (Some(id), None) | (None, Some(id)) => id,
+        _ => return Err(RpcError::parameters("give the question's id as audit_id, or as request_id")),
+    };
+    let choice = choice(decision.trim(), minutes)?;
+    if note.len() > NOTE {
+        return Err(RpcError::parameters(format!("a note has at most {NOTE} bytes")));
+    }
+    let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
+    let by = by(face.as_deref());
+    let answering = Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() };
+    let mut row = to_value(&supervisor.answer(id, &answering)?)?;
+    row["decision"] = json!(choice.as_str());
+    row["decided_by"] = json!(by);
+    Ok(row)
+}
+
+/// The answers, in the two spellings that clients use.
+fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
+    match (word, minutes) {
+        ("ApproveOnce" | "approve_once", None) => Ok(Choice::ApproveOnce),
+        ("AlwaysApprove" | "always_approve", None) => Ok(Choice::AlwaysApprove),
+        ("ApproveForRun" | "approve_for_run", None) => Ok(Choice::ApproveForRun),
+        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes)),
+        ("ApproveFor" | "approve_for", _) => Err(RpcError::parameters(format!("ApproveFor needs minutes, 1 to {MINUTES}"))),
+        ("Deny" | "deny", None) => Ok(Choice::Deny),
+        ("AskLater" | "ask_later", None) => Ok(Choice::AskLater),
+        (_, Some(_)) => Err(RpcError::parameters("minutes go with ApproveFor alone")),
+        _ => Err(RpcError::parameters("decision has to be ApproveOnce, AlwaysApprove, ApproveForRun, ApproveFor, Deny or AskLater")),
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Recent {
+    limit: Option<u64>,
+}
+
+/// The questions that ended last, latest first.
+pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Recent { limit } = parameters(params)?;
+    let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
+    let mut recent: Vec<Ended> = Vec::new();
+    for workspace in supervisor.workspaces.all() {
+        recent.extend(workspace.store.recent(limit).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+    }
+    recent.sort_by(|one, other| other.decided.cmp(&one.decided));
+    recent.truncate(limit);
+    to_value(&recent)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Nothing {}
+
+/// Whether there is anything to ask about.
+pub fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+    let Nothing {} = parameters(params)?;
+    Ok(json!({
+        "installed": true,
+        "disabledByEnv": supervisor.sessions.values().any(|session| session.frozen.gate_off),
+        "overrideIgnored": false,
+        "host": "cli",
+        "runs": supervisor.sessions.len(),
+        "pending": supervisor.questions.count(),
+    }))
+}
