@@ -34,6 +34,8 @@ pub(crate) struct Judge<'p> {
     pub explain: bool,
     /// Each program of the text will be judged again by its file, so that PATH deceives nobody.
     pub starts: bool,
+    pub own_files: crate::OwnFiles<'p>,
+    pub home: &'p [u8],
     pub work: Cell<usize>,
     pub bytes: Cell<usize>,
     /// What the texts of the shell that is being judged hold that others read otherwise.
@@ -71,6 +73,8 @@ impl<'p> Judge<'p> {
             settings: policy.settings(),
             explain,
             starts: false,
+            own_files: crate::OwnFiles::default(),
+            home: b"",
             work: Cell::new(0),
             bytes: Cell::new(0),
             disputed: Cell::default(),

@@ -190,7 +190,7 @@ impl Walk<'_, '_> {
     /// A finding about a redirection, shown as a part of its own.
     fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
         let Some(finding) = finding else { return };
-        if target.full().is_some_and(|path| self.judge.knowledge.is_agent_sink(path)) {
+        if target.full().is_some_and(|path| self.judge.own_files.is_sink(path, self.judge.home)) {
             return;
         }
         if self.judge.explain {
