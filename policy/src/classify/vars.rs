@@ -3,7 +3,8 @@
 //! A variable that the text never sets comes from outside; it is believed not to be an option, since the real argument
 //! vector is judged again when the program starts. One that the text sets is followed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::args;
 use crate::shell::{Command, Compound, Piece, Simple, Word};
@@ -27,12 +28,12 @@ impl Value {
 /// The variables of one text, and of the texts around it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vars {
-    map: HashMap<String, Value>,
+    map: Rc<HashMap<String, Value>>,
     /// `eval` or a changed IFS: any value may be anything.
     doubtful: bool,
     evals: usize,
     /// Programs of this text whose output is whatever they were given.
-    free_names: Vec<String>,
+    free_names: Rc<HashSet<String>>,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
@@ -94,8 +95,11 @@ impl Vars {
             self.doubtful = true;
             return;
         }
+        if self.map.get(name) == Some(&merged) {
+            return;
+        }
         let long = matches!(&merged, Value::Known(text) if text.len() > MAX_VALUE);
-        self.map.insert(name.to_owned(), if long { Value::ANY } else { merged });
+        Rc::make_mut(&mut self.map).insert(name.to_owned(), if long { Value::ANY } else { merged });
     }
 
     fn value(&self, word: &Word) -> Value {
@@ -144,7 +148,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     }
     if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&name) && free(&name) {
         if vars.free_names.len() < MAX_VARIABLES {
-            vars.free_names.push(name.clone());
+            Rc::make_mut(&mut vars.free_names).insert(name.clone());
         } else {
             vars.doubtful = true;
         }

@@ -1,5 +1,7 @@
 //! Variables that make programs load code or start commands.
 
+use std::collections::HashMap;
+
 use super::entry::matches;
 use super::schema::RawEnvironment;
 
@@ -17,39 +19,59 @@ pub(crate) enum Meaning<'a> {
     Path,
 }
 
+/// The lists in the order in which they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    Harmless,
+    Command,
+    Load,
+    /// Index of the programs.
+    LoadFor(usize),
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Environment {
-    command: Vec<Box<str>>,
-    load: Vec<Box<str>>,
-    load_for: Vec<(Box<str>, Vec<Box<str>>)>,
-    harmless: Vec<Box<str>>,
+    names: HashMap<Box<str>, List>,
+    patterns: Vec<(Box<str>, List)>,
+    programs: Vec<Vec<Box<str>>>,
 }
 
 impl Environment {
     pub(super) fn compile(raw: &RawEnvironment) -> Self {
-        let words = |text: &str| text.split_whitespace().map(Into::into).collect::<Vec<Box<str>>>();
-        Self {
-            command: words(&raw.command),
-            load: words(&raw.load),
-            load_for: raw.load_for.iter().map(|(name, programs)| (name.as_str().into(), words(programs))).collect(),
-            harmless: words(&raw.harmless),
+        let mut out = Self::default();
+        let lists = [(&raw.harmless, List::Harmless), (&raw.command, List::Command), (&raw.load, List::Load)];
+        for (names, list) in lists {
+            names.split_whitespace().for_each(|name| out.insert(name, list));
+        }
+        for (name, programs) in &raw.load_for {
+            out.insert(name, List::LoadFor(out.programs.len()));
+            out.programs.push(programs.split_whitespace().map(Into::into).collect());
+        }
+        out.patterns.sort_by_key(|(_, list)| *list);
+        out
+    }
+
+    fn insert(&mut self, name: &str, list: List) {
+        if name.contains('*') {
+            self.patterns.push((name.into(), list));
+        } else {
+            self.names.entry(name.into()).or_insert(list);
         }
     }
 
     pub(super) fn meaning(&self, name: &str) -> Meaning<'_> {
-        let listed = |list: &[Box<str>]| list.iter().any(|pattern| matches(pattern, name));
         if name == "PATH" {
-            Meaning::Path
-        } else if listed(&self.harmless) {
-            Meaning::Harmless
-        } else if listed(&self.command) {
-            Meaning::Command
-        } else if listed(&self.load) {
-            Meaning::Load
-        } else if let Some((_, programs)) = self.load_for.iter().find(|(pattern, _)| matches(pattern, name)) {
-            Meaning::LoadFor(programs)
-        } else {
-            Meaning::Harmless
+            return Meaning::Path;
+        }
+        let exact = self.names.get(name).copied();
+        let first = name.as_bytes().first();
+        let similar = |pattern: &str| matches!(pattern.as_bytes().first(), Some(b'*')) || pattern.as_bytes().first() == first;
+        let pattern = self.patterns.iter().find(|(pattern, _)| similar(pattern) && matches(pattern, name)).map(|(_, list)| *list);
+        match exact.into_iter().chain(pattern).min() {
+            None | Some(List::Harmless) => Meaning::Harmless,
+            Some(List::Command) => Meaning::Command,
+            Some(List::Load) => Meaning::Load,
+            Some(List::LoadFor(at)) => self.programs.get(at).map_or(Meaning::Load, |programs| Meaning::LoadFor(programs)),
         }
     }
 }
