@@ -98,6 +98,8 @@
 //! ```
 
 mod assessment;
+#[cfg(test)]
+mod bounds;
 mod class;
 mod classify;
 pub mod display;
@@ -112,6 +114,7 @@ pub mod remember;
 pub mod rule;
 mod settings;
 mod shell;
+mod steps;
 mod tier;
 
 pub use assessment::{Assessment, Decision, Part, ReasonCode};

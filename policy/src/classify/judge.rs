@@ -8,6 +8,7 @@ use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
 use crate::shell::Disputed;
+use crate::steps::step;
 use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 
 /// Texts inside texts.
@@ -51,6 +52,14 @@ pub(crate) struct Scope<'a> {
     pub functions: &'a RefCell<Vec<String>>,
     pub level: usize,
     pub feed: Feed,
+}
+
+impl Scope<'_> {
+    /// A copy, for what a part of the text defines for itself.
+    pub fn known_functions(&self) -> Vec<String> {
+        step(self.functions.borrow().len());
+        self.functions.borrow().clone()
+    }
 }
 
 /// What a command finds on its standard input.
@@ -111,12 +120,14 @@ impl<'p> Judge<'p> {
 
     /// Counts one program; false past the cap.
     pub fn spend(&self) -> bool {
+        step(1);
         self.work.set(self.work.get() + 1);
         self.work.get() <= MAX_WORK
     }
 
     /// Counts the bytes of a text; false past the cap.
     pub fn read(&self, text: &str) -> bool {
+        step(text.len());
         self.bytes.set(self.bytes.get() + text.len());
         self.bytes.get() <= MAX_BYTES
     }

@@ -16,7 +16,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
             into.raise(super::walk::opaque("more commands than the classifier reads", true));
             return;
         }
-        let functions = std::cell::RefCell::new(scope.functions.borrow().clone());
+        let functions = std::cell::RefCell::new(scope.known_functions());
         let inner = Scope { functions: &functions, feed: feed.clone(), ..scope.clone() };
         let mut part = part(String::new());
         walk.command(stage, &inner, false, &mut part);

@@ -46,6 +46,7 @@ impl Judge<'_> {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "an empty program name"));
             return out;
         }
+        crate::steps::step(scope.functions.borrow().len());
         if scope.functions.borrow().iter().any(|function| function == name) {
             // Its body was judged where it was defined.
             match self.knowledge.program(name) {

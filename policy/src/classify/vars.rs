@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::args;
 use crate::shell::{Command, Compound, Piece, Simple, Word};
+use crate::steps::step;
 
 /// What is known about the value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +100,7 @@ impl Vars {
             return;
         }
         let long = matches!(&merged, Value::Known(text) if text.len() > MAX_VALUE);
+        step(copied(&self.map));
         Rc::make_mut(&mut self.map).insert(name.to_owned(), if long { Value::ANY } else { merged });
     }
 
@@ -111,8 +113,14 @@ impl Vars {
     }
 }
 
+/// Entries that a change copies.
+fn copied(map: &Rc<HashMap<String, Value>>) -> usize {
+    if Rc::strong_count(map) > 1 { map.len() } else { 1 }
+}
+
 fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for command in commands {
+        step(1);
         match command {
             Command::Simple(simple) => simple_command(simple, vars, free),
             Command::Pipeline(stages) => collect(stages, vars, free),
@@ -148,6 +156,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     }
     if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&name) && free(&name) {
         if vars.free_names.len() < MAX_VARIABLES {
+            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
             Rc::make_mut(&mut vars.free_names).insert(name.clone());
         } else {
             vars.doubtful = true;

@@ -109,7 +109,7 @@ impl Walk<'_, '_> {
         self.redirections(&compound.redirs, &mut scope, into);
         let certain = certain && matches!(compound.kind, Kind::Brace);
         if compound.kind == Kind::Subshell {
-            let functions = RefCell::new(scope.functions.borrow().clone());
+            let functions = RefCell::new(scope.known_functions());
             let inner = Scope { functions: &functions, ..scope };
             self.list(&compound.body, &inner, false, into);
         } else {
@@ -177,7 +177,7 @@ impl Walk<'_, '_> {
     pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
         for piece in &word.pieces {
             if let Piece::Command { body, .. } | Piece::Process { body } = piece {
-                let functions = RefCell::new(scope.functions.borrow().clone());
+                let functions = RefCell::new(scope.known_functions());
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
                 if self.judge.settings.shell == Shell::Strict {

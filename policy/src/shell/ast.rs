@@ -141,6 +141,7 @@ impl Word {
     }
 
     pub fn push_text(&mut self, addition: &str, is_quoted: bool) {
+        crate::steps::step(addition.len() + 1);
         if let Some(Piece::Text { text, quoted }) = self.pieces.last_mut()
             && *quoted == is_quoted
         {

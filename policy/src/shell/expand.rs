@@ -2,6 +2,7 @@
 
 use super::ast::{Command, Disputed, Piece, Word};
 use super::parser::{Parser, Stop};
+use crate::steps::step;
 
 const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
@@ -167,6 +168,7 @@ impl Parser<'_> {
                 b'\'' if !quoted => {
                     let rest = &self.src.as_bytes()[self.pos + 1..self.end];
                     let length = rest.iter().position(|&byte| byte == b'\'').unwrap_or(rest.len());
+                    step(length);
                     operand.push_text(&self.src[self.pos + 1..self.pos + 1 + length], true);
                     self.pos = (self.pos + length + 2).min(self.end);
                 }
@@ -217,6 +219,7 @@ impl Parser<'_> {
                 self.pos += 1;
             }
             text.push(bytes[self.pos]);
+            step(1);
             self.pos += 1;
         }
         if self.at_end() {
