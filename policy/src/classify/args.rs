@@ -172,11 +172,15 @@ const PLAIN: &[&str] = &[
     "#",
 ];
 
+pub(super) fn is_plain(name: &str) -> bool {
+    PLAIN.contains(&name)
+}
+
 fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {
     match value {
         Some(Value::Known(_)) => false,
         Some(Value::Open { outside, .. }) => *outside,
-        None => vars.doubtful() || !PLAIN.contains(&name),
+        None => vars.doubtful() || !is_plain(name),
     }
 }
 

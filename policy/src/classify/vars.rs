@@ -33,12 +33,15 @@ pub(crate) struct Vars {
     /// `eval` or a changed IFS: any value may be anything.
     doubtful: bool,
     evals: usize,
+    /// Variables that the text uses before it sets them.
+    used: Rc<HashSet<String>>,
     /// Programs of this text whose output is whatever they were given.
     free_names: Rc<HashSet<String>>,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
 const MAX_VARIABLES: usize = 256;
+const MAX_USED: usize = 1024;
 const MAX_VALUE: usize = 512;
 /// Texts of `eval` that are read ahead.
 const MAX_EVALS: usize = 8;
@@ -81,6 +84,19 @@ impl Vars {
         }
     }
 
+    /// A value that is taken before the text sets one comes from outside, and may still do so afterwards.
+    fn used(&mut self, name: &str) {
+        if args::is_plain(name) || self.map.contains_key(name) || self.used.contains(name) {
+            return;
+        }
+        if self.used.len() >= MAX_USED {
+            self.doubtful = true;
+            return;
+        }
+        step(if Rc::strong_count(&self.used) > 1 { self.used.len() } else { 1 });
+        Rc::make_mut(&mut self.used).insert(name.to_owned());
+    }
+
     fn set(&mut self, name: &str, value: Value) {
         let risky = |value: &Value| match value {
             Value::Known(text) => text.split_whitespace().any(|part| part.starts_with('-')),
@@ -89,6 +105,7 @@ impl Vars {
         let outside = |value: &Value| matches!(value, Value::Open { outside: true, .. });
         let merged = match self.map.get(name) {
             Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value), outside: outside(old) || outside(&value) },
+            None if self.used.contains(name) => Value::Open { risky: risky(&value), outside: true },
             _ => value,
         };
         // Past the cap nothing is known about any variable.
@@ -176,6 +193,10 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             vars.set(&assign.name, item);
         }
         if assign.items.is_empty() {
+            // In front of a command it holds for that command alone, whose words were expanded before.
+            if !simple.words.is_empty() {
+                vars.used(&assign.name);
+            }
             vars.set(&assign.name, value);
         }
     }
@@ -223,8 +244,10 @@ fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
 /// Assignments and programs inside substitutions.
 fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for piece in &word.pieces {
-        if let Piece::Command { body, .. } | Piece::Process { body } = piece {
-            collect(body, vars, free);
+        match piece {
+            Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
+            Piece::Variable { name, .. } => vars.used(name),
+            _ => {}
         }
     }
 }
