@@ -173,7 +173,7 @@ const PLAIN: &[&str] = &[
 ];
 
 pub(super) fn is_plain(name: &str) -> bool {
-    PLAIN.contains(&name)
+    name.len() <= 12 && PLAIN.contains(&name)
 }
 
 fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {

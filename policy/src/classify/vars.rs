@@ -75,7 +75,7 @@ impl Vars {
     pub fn tame_command(&self, command: &Command) -> bool {
         match command {
             Command::Simple(simple) => match simple.words.first().and_then(Word::literal) {
-                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&name),
+                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&*name),
                 None => false,
             },
             Command::Pipeline(stages) => stages.iter().all(|stage| self.tame_command(stage)),
@@ -171,10 +171,10 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     for word in &simple.words {
         inside(word, vars, free);
     }
-    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&name) && free(&name) {
+    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
         if vars.free_names.len() < MAX_VARIABLES {
             step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
-            Rc::make_mut(&mut vars.free_names).insert(name.clone());
+            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
         } else {
             vars.doubtful = true;
         }
@@ -203,7 +203,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     if name == "eval" {
         evaluated(simple, vars, free);
     }
-    if SETTERS.contains(&name.as_str()) {
+    if SETTERS.contains(&&*name) {
         for word in &simple.words[1..] {
             if let Some(text) = word.literal() {
                 let text = text.split(['=', '[']).next().unwrap_or_default();
@@ -213,7 +213,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         vars.set("REPLY", Value::ANY);
         vars.set("MAPFILE", Value::ANY);
     }
-    if DECLARERS.contains(&name.as_str()) {
+    if DECLARERS.contains(&&*name) {
         for word in &simple.words[1..] {
             let arg = args::single(word, vars);
             if let Some((name, value)) = arg.text.split_once('=') {
@@ -229,7 +229,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
 
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
 fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let words: Option<Vec<String>> = simple.words[1..].iter().map(Word::literal).collect();
+    let words: Option<Vec<_>> = simple.words[1..].iter().map(Word::literal).collect();
     vars.evals += 1;
     match words.map(|words| words.join(" ")) {
         Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
