@@ -2,6 +2,8 @@
 //!
 //! This crate opens nothing itself; every fact about a file arrives here, read by whoever holds the image.
 
+use crate::OwnFiles;
+
 /// One exec as the kernel loaded it.
 #[derive(Debug, Clone, Copy)]
 pub struct Exec<'a> {
@@ -85,6 +87,8 @@ pub struct Places<'a> {
     pub temp: &'a [Vec<u8>],
     /// The home directory of the run's user.
     pub home: &'a [u8],
+    /// Files that the agent keeps for the lines in which it wraps each command.
+    pub own_files: OwnFiles<'a>,
 }
 
 /// `path` is `dir` or lies below it, component by component.

@@ -98,6 +98,8 @@
 //! ```
 
 mod assessment;
+#[cfg(test)]
+mod bounds;
 mod class;
 mod classify;
 pub mod display;
@@ -105,19 +107,22 @@ mod exec;
 pub mod forbidden;
 mod knowledge;
 mod matrix;
+mod own_files;
 mod policy;
 pub mod redact;
 pub mod remember;
 pub mod rule;
 mod settings;
 mod shell;
+mod steps;
 mod tier;
 
 pub use assessment::{Assessment, Decision, Part, ReasonCode};
 pub use class::{CommandClass, UnknownClass};
 pub use exec::{Exec, FileFacts, Places, Script, Stdin};
-pub use knowledge::{Example, Knowledge, KnowledgeError};
+pub use knowledge::{Example, Knowledge, KnowledgeError, KnowledgeFile, Origin};
 pub use matrix::{GateDecision, Loosened, Matrix, UnknownDecision};
+pub use own_files::OwnFiles;
 pub use policy::SecurityPolicy;
 pub use settings::{ClassifySettings, Shell, Unknown};
 pub use tier::{AutonomyLevel, Tier, UnknownTier};

@@ -1,6 +1,6 @@
 //! The exec-level judgement: names are believed only of files that are what they say.
 
-use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, Places, ReasonCode, Script, SecurityPolicy, Stdin};
+use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, OwnFiles, Places, ReasonCode, Script, SecurityPolicy, Stdin};
 
 use CommandClass::{Destructive, Install, Network, Read, Write};
 
@@ -42,7 +42,15 @@ fn assess(start: &Start<'_>) -> Assessment {
         (owned(start.argv), owned(start.environment), owned(&["HOME=/home/dev", "PAGER=less", "NODE_OPTIONS=--x"]));
     let (launch_path, temp, trust) =
         (owned(&["/usr/bin", "/home/dev/.cargo/bin", "/home/dev/.pyenv/shims"]), owned(&["/tmp"]), owned(&["/opt/tools"]));
-    let places = Places { launch_path: &launch_path, trust_dirs: &trust, workspace: b"/home/dev/proj", temp: &temp, home: b"/home/dev" };
+    let (sources, sinks) = (owned(&["~/.agent/snapshots/*.sh"]), owned(&["/tmp/agent-*-cwd"]));
+    let places = Places {
+        launch_path: &launch_path,
+        trust_dirs: &trust,
+        workspace: b"/home/dev/proj",
+        temp: &temp,
+        home: b"/home/dev",
+        own_files: OwnFiles { sources: &sources, sinks: &sinks },
+    };
     let file = FileFacts {
         path: start.path.as_bytes(),
         root_owned: start.root_owned,
@@ -223,6 +231,34 @@ fn shell_scripts_by_name_and_by_text() {
     let release = behind("/usr/bin/lsb_release", "/usr/share/pyshared/lsb_release.py", Some("import os"));
     assert_eq!(script("/usr/bin/python3.11", &["/usr/bin/python3", "-Es", "/usr/bin/lsb_release", "-a"], release).class, Read);
     assert_eq!(script("/usr/bin/python3.11", &["python3", "-X", "x", "/usr/bin/lsb_release", "-a"], release).class, Write);
+}
+
+#[test]
+fn files_of_the_agent_itself() {
+    let line = |payload: &str, source: &str, sink: &str| {
+        format!("source {source} 2>/dev/null || true && shopt -u extglob && eval '{payload}' < /dev/null && pwd -P >| {sink}")
+    };
+    let (source, sink) = ("/home/dev/.agent/snapshots/1.sh", "/tmp/agent-1f-cwd");
+    let bash = |text: String| class("/usr/bin/bash", &["/bin/bash", "-c", &text]);
+    assert_eq!(bash(line("git status | head", source, sink)), Read);
+    assert_eq!(bash(line("git status", "~/.agent/snapshots/1.sh", sink)), Read);
+    assert_eq!(bash(line("rm -rf build", source, sink)), Destructive);
+    assert_eq!(bash(line("git status", "/home/dev/proj/1.sh", sink)), Write);
+    assert_eq!(bash(line("git status", sink, sink)), Write, "what may be written is not sourced");
+    assert_eq!(bash(line("git status", source, source)), Write, "what may be sourced is not written");
+    assert_eq!(bash(line("git status", source, "/tmp/other")), Write);
+    // In text alone nobody says which files those are.
+    assert_eq!(SecurityPolicy::default().classify_command(&line("git status", source, sink)), Write);
+}
+
+#[test]
+fn shells_that_read_a_text_in_another_way() {
+    let text = "[[ -f x || rm ]]";
+    assert_eq!(class("/usr/bin/bash", &["sh", "-c", text]), Read);
+    assert_eq!(class("/usr/bin/dash", &["sh", "-c", text]), Write);
+    assert_eq!(class("/usr/bin/busybox", &["sh", "-c", text]), Write);
+    assert_eq!(class("/usr/bin/zsh", &["zsh", "-c", text]), Read);
+    assert_eq!(class("/usr/bin/dash", &["sh", "-c", "[ -f x ] || ls"]), Read);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the knowledge promises about itself.
 
-use stayexec_policy::{CommandClass, Knowledge, SecurityPolicy};
+use stayexec_policy::{CommandClass, Knowledge, KnowledgeFile, Origin, SecurityPolicy};
 
 #[test]
 fn examples_hold() {
@@ -20,15 +20,35 @@ fn there_is_enough_of_it() {
     assert!(Knowledge::builtin().len() > 600, "{}", Knowledge::builtin().len());
 }
 
+fn with(text: &str, origin: Origin) -> Result<SecurityPolicy, stayexec_policy::KnowledgeError> {
+    let knowledge = Knowledge::with_files(&[KnowledgeFile { name: "mine.toml", text, origin }])?;
+    Ok(SecurityPolicy::default().with_knowledge(knowledge))
+}
+
 #[test]
 fn files_of_a_user_are_checked_and_win() {
-    let file = |text: &str| vec![("mine.toml".to_owned(), text.to_owned())];
-    let knowledge = Knowledge::with_files(&file("[frobnicate]\nclass = \"read\"\noptions = \"-v\"\n")).unwrap();
-    let policy = SecurityPolicy::default().with_knowledge(knowledge);
+    let policy = with("[frobnicate]\nclass = \"read\"\noptions = \"-v\"\n", Origin::Own).unwrap();
     assert_eq!(policy.classify_command("frobnicate -v x"), CommandClass::Read);
     assert_eq!(policy.classify_command("frobnicate -w x"), CommandClass::Write);
     assert!(policy.explain_command("frobnicate -w x").deciding().entry.as_deref() == Some("mine.toml:1"));
-    assert!(Knowledge::with_files(&file("[x]\nclass = \"harmless\"\n")).is_err());
-    assert!(Knowledge::with_files(&file("[x]\nclass = \"read\"\nlax = true\n")).is_err(), "options of a Read are listed");
-    assert!(Knowledge::with_files(&file("[x]\nclass = \"read\"\n[x.examples]\n\"x --y\" = \"read\"\n")).is_err());
+    let lower = with("[touch]\nclass = \"read\"\n", Origin::Own).unwrap();
+    assert_eq!(lower.classify_command("touch x"), CommandClass::Read, "the person decides");
+    for flawed in [
+        "[x]\nclass = \"harmless\"\n",
+        "[x]\nclass = \"read\"\n[x.examples]\n\"x --y\" = \"read\"\n",
+        "[x]\nclass = \"read\"\nlax = true\n",
+    ] {
+        assert!(with(flawed, Origin::Own).is_err() && with(flawed, Origin::Workspace).is_err(), "{flawed}");
+    }
+}
+
+#[test]
+fn files_of_a_workspace_only_raise() {
+    let text = "[touch]\nclass = \"read\"\n[frobnicate]\nclass = \"read\"\n[ls]\nclass = \"read\"\nwrite = \"-l\"\n[\"deploy\"]\nclass = \"network\"\n";
+    let policy = with(text, Origin::Workspace).unwrap();
+    assert_eq!(policy.classify_command("touch x"), CommandClass::Write);
+    assert_eq!(policy.classify_command("frobnicate"), CommandClass::Write);
+    assert_eq!(policy.classify_command("ls -l"), CommandClass::Write);
+    assert_eq!(policy.classify_command("ls"), CommandClass::Read);
+    assert_eq!(policy.classify_command("deploy"), CommandClass::Network);
 }

@@ -5,6 +5,7 @@
 
 use super::vars::{Value, Vars};
 use crate::shell::{Piece, Word};
+use crate::steps::step;
 
 /// Stands for text that is only known when it runs.
 pub(crate) const UNKNOWN: char = '\u{e000}';
@@ -82,6 +83,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
         && (*quoted || !text.contains(['*', '?', '[', '{']) || text == "[")
     {
+        step(text.len());
         return Arg::closed(text.clone());
     }
     let mut arg = Arg::default();
@@ -129,6 +131,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
             }
             Piece::Number => open_here(&mut arg, &mut open, false),
         }
+        step(1 + arg.text.len() - before);
         if open && !was_open && arg.known == 0 {
             arg.known = before.max(arg.known);
         }
@@ -169,11 +172,15 @@ const PLAIN: &[&str] = &[
     "#",
 ];
 
+pub(super) fn is_plain(name: &str) -> bool {
+    name.len() <= 12 && PLAIN.contains(&name)
+}
+
 fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {
     match value {
         Some(Value::Known(_)) => false,
         Some(Value::Open { outside, .. }) => *outside,
-        None => vars.doubtful() || !PLAIN.contains(&name),
+        None => vars.doubtful() || !is_plain(name),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, SecurityPo
 const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase-box", "ubase-box", "crunch"];
 
 pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, explain: bool) -> (Assessment, Part) {
-    let judge = Judge { starts: true, ..Judge::new(policy, explain) };
+    let judge = Judge { starts: true, own_files: places.own_files, home: places.home, ..Judge::new(policy, explain) };
     let Outcome { part, text_seen, wants } = self::judge(&judge, start, places);
     let deciding = part.deciding();
     let assessment = Assessment {

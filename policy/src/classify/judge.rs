@@ -8,6 +8,7 @@ use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
 use crate::shell::Disputed;
+use crate::steps::step;
 use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 
 /// Texts inside texts.
@@ -34,6 +35,8 @@ pub(crate) struct Judge<'p> {
     pub explain: bool,
     /// Each program of the text will be judged again by its file, so that PATH deceives nobody.
     pub starts: bool,
+    pub own_files: crate::OwnFiles<'p>,
+    pub home: &'p [u8],
     pub work: Cell<usize>,
     pub bytes: Cell<usize>,
     /// What the texts of the shell that is being judged hold that others read otherwise.
@@ -49,6 +52,14 @@ pub(crate) struct Scope<'a> {
     pub functions: &'a RefCell<Vec<String>>,
     pub level: usize,
     pub feed: Feed,
+}
+
+impl Scope<'_> {
+    /// A copy, for what a part of the text defines for itself.
+    pub fn known_functions(&self) -> Vec<String> {
+        step(self.functions.borrow().len());
+        self.functions.borrow().clone()
+    }
 }
 
 /// What a command finds on its standard input.
@@ -71,6 +82,8 @@ impl<'p> Judge<'p> {
             settings: policy.settings(),
             explain,
             starts: false,
+            own_files: crate::OwnFiles::default(),
+            home: b"",
             work: Cell::new(0),
             bytes: Cell::new(0),
             disputed: Cell::default(),
@@ -107,12 +120,14 @@ impl<'p> Judge<'p> {
 
     /// Counts one program; false past the cap.
     pub fn spend(&self) -> bool {
+        step(1);
         self.work.set(self.work.get() + 1);
         self.work.get() <= MAX_WORK
     }
 
     /// Counts the bytes of a text; false past the cap.
     pub fn read(&self, text: &str) -> bool {
+        step(text.len());
         self.bytes.set(self.bytes.get() + text.len());
         self.bytes.get() <= MAX_BYTES
     }

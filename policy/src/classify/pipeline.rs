@@ -16,7 +16,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
             into.raise(super::walk::opaque("more commands than the classifier reads", true));
             return;
         }
-        let functions = std::cell::RefCell::new(scope.functions.borrow().clone());
+        let functions = std::cell::RefCell::new(scope.known_functions());
         let inner = Scope { functions: &functions, feed: feed.clone(), ..scope.clone() };
         let mut part = part(String::new());
         walk.command(stage, &inner, false, &mut part);
@@ -45,10 +45,11 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
 /// The text that `echo` or `printf` with known words would print.
 fn printed(stage: &Command, index: usize) -> Option<String> {
     let Command::Simple(simple) = stage else { return None };
-    if index > 0 || !simple.redirs.is_empty() {
+    let name = simple.words.first().and_then(Word::literal)?;
+    if index > 0 || !simple.redirs.is_empty() || !matches!(&*name, "echo" | "printf") {
         return None;
     }
-    let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
+    let words: Option<Vec<String>> = simple.words.iter().map(|word| Some(word.literal()?.into_owned())).collect();
     let words = words?;
     // Some shells' echo takes escapes.
     if words.first().is_some_and(|name| name == "echo") && words.iter().any(|word| word.contains('\\')) {

@@ -46,10 +46,11 @@ impl Judge<'_> {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "an empty program name"));
             return out;
         }
+        crate::steps::step(scope.functions.borrow().len());
         if scope.functions.borrow().iter().any(|function| function == name) {
             // Its body was judged where it was defined.
             match self.knowledge.program(name) {
-                Some(entry) => self.entry(entry, name, rest, scope, &mut out),
+                Some(_) => self.named(name, rest, scope, &mut out),
                 None => out.reason = format!("{name} is defined in this text"),
             }
             return out;
@@ -76,6 +77,18 @@ impl Judge<'_> {
                     self.collect_path(name, &arg.text);
                 }
                 out.raise(self.unknown(name));
+            }
+        }
+        self.tighten(name, args, scope, out);
+    }
+
+    /// What the workspace says besides.
+    fn tighten(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        if let Some(entry) = self.knowledge.tightening(name).filter(|_| name.len() <= MAX_NAME) {
+            let mut besides = part(self.text(args));
+            self.entry(entry, name, args, scope, &mut besides);
+            if besides.class > out.class {
+                *out = Part { text: std::mem::take(&mut out.text), ..besides };
             }
         }
     }

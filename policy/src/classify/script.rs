@@ -125,11 +125,11 @@ pub(super) fn judge(
 }
 
 fn named(judge: &Judge<'_>, name: &str, call: &ScriptCall, scope: &Scope<'_>) -> Option<Part> {
-    let entry = judge.knowledge.program(name)?;
+    judge.knowledge.program(name)?;
     let words: Vec<Arg> = std::iter::once(Arg::closed(name)).chain(call.rest.iter().cloned()).collect();
     let mut child = part(judge.text(&words));
     judge.collect_command(&words);
-    judge.entry(entry, name, &call.rest, &deeper(scope), &mut child);
+    judge.named(name, &call.rest, &deeper(scope), &mut child);
     Some(child)
 }
 

@@ -3,10 +3,12 @@
 //! A variable that the text never sets comes from outside; it is believed not to be an option, since the real argument
 //! vector is judged again when the program starts. One that the text sets is followed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::args;
 use crate::shell::{Command, Compound, Piece, Simple, Word};
+use crate::steps::step;
 
 /// What is known about the value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,16 +29,19 @@ impl Value {
 /// The variables of one text, and of the texts around it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vars {
-    map: HashMap<String, Value>,
+    map: Rc<HashMap<String, Value>>,
     /// `eval` or a changed IFS: any value may be anything.
     doubtful: bool,
     evals: usize,
+    /// Variables that the text uses before it sets them.
+    used: Rc<HashSet<String>>,
     /// Programs of this text whose output is whatever they were given.
-    free_names: Vec<String>,
+    free_names: Rc<HashSet<String>>,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
 const MAX_VARIABLES: usize = 256;
+const MAX_USED: usize = 1024;
 const MAX_VALUE: usize = 512;
 /// Texts of `eval` that are read ahead.
 const MAX_EVALS: usize = 8;
@@ -70,13 +75,26 @@ impl Vars {
     pub fn tame_command(&self, command: &Command) -> bool {
         match command {
             Command::Simple(simple) => match simple.words.first().and_then(Word::literal) {
-                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&name),
+                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&*name),
                 None => false,
             },
             Command::Pipeline(stages) => stages.iter().all(|stage| self.tame_command(stage)),
             Command::Compound(compound) => self.tame(&compound.body),
             Command::Function { .. } => false,
         }
+    }
+
+    /// A value that is taken before the text sets one comes from outside, and may still do so afterwards.
+    fn used(&mut self, name: &str) {
+        if args::is_plain(name) || self.map.contains_key(name) || self.used.contains(name) {
+            return;
+        }
+        if self.used.len() >= MAX_USED {
+            self.doubtful = true;
+            return;
+        }
+        step(if Rc::strong_count(&self.used) > 1 { self.used.len() } else { 1 });
+        Rc::make_mut(&mut self.used).insert(name.to_owned());
     }
 
     fn set(&mut self, name: &str, value: Value) {
@@ -87,6 +105,7 @@ impl Vars {
         let outside = |value: &Value| matches!(value, Value::Open { outside: true, .. });
         let merged = match self.map.get(name) {
             Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value), outside: outside(old) || outside(&value) },
+            None if self.used.contains(name) => Value::Open { risky: risky(&value), outside: true },
             _ => value,
         };
         // Past the cap nothing is known about any variable.
@@ -94,8 +113,12 @@ impl Vars {
             self.doubtful = true;
             return;
         }
+        if self.map.get(name) == Some(&merged) {
+            return;
+        }
         let long = matches!(&merged, Value::Known(text) if text.len() > MAX_VALUE);
-        self.map.insert(name.to_owned(), if long { Value::ANY } else { merged });
+        step(copied(&self.map));
+        Rc::make_mut(&mut self.map).insert(name.to_owned(), if long { Value::ANY } else { merged });
     }
 
     fn value(&self, word: &Word) -> Value {
@@ -107,8 +130,14 @@ impl Vars {
     }
 }
 
+/// Entries that a change copies.
+fn copied(map: &Rc<HashMap<String, Value>>) -> usize {
+    if Rc::strong_count(map) > 1 { map.len() } else { 1 }
+}
+
 fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for command in commands {
+        step(1);
         match command {
             Command::Simple(simple) => simple_command(simple, vars, free),
             Command::Pipeline(stages) => collect(stages, vars, free),
@@ -142,9 +171,10 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     for word in &simple.words {
         inside(word, vars, free);
     }
-    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&name) && free(&name) {
+    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
         if vars.free_names.len() < MAX_VARIABLES {
-            vars.free_names.push(name.clone());
+            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
+            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
         } else {
             vars.doubtful = true;
         }
@@ -163,13 +193,17 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             vars.set(&assign.name, item);
         }
         if assign.items.is_empty() {
+            // In front of a command it holds for that command alone, whose words were expanded before.
+            if !simple.words.is_empty() {
+                vars.used(&assign.name);
+            }
             vars.set(&assign.name, value);
         }
     }
     if name == "eval" {
         evaluated(simple, vars, free);
     }
-    if SETTERS.contains(&name.as_str()) {
+    if SETTERS.contains(&&*name) {
         for word in &simple.words[1..] {
             if let Some(text) = word.literal() {
                 let text = text.split(['=', '[']).next().unwrap_or_default();
@@ -179,7 +213,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         vars.set("REPLY", Value::ANY);
         vars.set("MAPFILE", Value::ANY);
     }
-    if DECLARERS.contains(&name.as_str()) {
+    if DECLARERS.contains(&&*name) {
         for word in &simple.words[1..] {
             let arg = args::single(word, vars);
             if let Some((name, value)) = arg.text.split_once('=') {
@@ -195,7 +229,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
 
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
 fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let words: Option<Vec<String>> = simple.words[1..].iter().map(Word::literal).collect();
+    let words: Option<Vec<_>> = simple.words[1..].iter().map(Word::literal).collect();
     vars.evals += 1;
     match words.map(|words| words.join(" ")) {
         Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
@@ -210,8 +244,10 @@ fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
 /// Assignments and programs inside substitutions.
 fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for piece in &word.pieces {
-        if let Piece::Command { body, .. } | Piece::Process { body } = piece {
-            collect(body, vars, free);
+        match piece {
+            Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
+            Piece::Variable { name, .. } => vars.used(name),
+            _ => {}
         }
     }
 }

@@ -71,6 +71,7 @@ pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
     let first_only = entry.posix || entry.has_sub();
     while vetting.at < args.len() && !entry.words {
         let arg = &args[vetting.at];
+        crate::steps::step(1 + arg.text.len());
         if arg.full() == Some("--") {
             vetting.out.dashes = Some(vetting.at);
             vetting.at += 1;

@@ -109,7 +109,7 @@ impl Walk<'_, '_> {
         self.redirections(&compound.redirs, &mut scope, into);
         let certain = certain && matches!(compound.kind, Kind::Brace);
         if compound.kind == Kind::Subshell {
-            let functions = RefCell::new(scope.functions.borrow().clone());
+            let functions = RefCell::new(scope.known_functions());
             let inner = Scope { functions: &functions, ..scope };
             self.list(&compound.body, &inner, false, into);
         } else {
@@ -177,7 +177,7 @@ impl Walk<'_, '_> {
     pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
         for piece in &word.pieces {
             if let Piece::Command { body, .. } | Piece::Process { body } = piece {
-                let functions = RefCell::new(scope.functions.borrow().clone());
+                let functions = RefCell::new(scope.known_functions());
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
                 if self.judge.settings.shell == Shell::Strict {
@@ -190,7 +190,7 @@ impl Walk<'_, '_> {
     /// A finding about a redirection, shown as a part of its own.
     fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
         let Some(finding) = finding else { return };
-        if target.full().is_some_and(|path| self.judge.knowledge.is_agent_sink(path)) {
+        if target.full().is_some_and(|path| self.judge.own_files.is_sink(path, self.judge.home)) {
             return;
         }
         if self.judge.explain {

@@ -1,5 +1,7 @@
 //! Variables that make programs load code or start commands.
 
+use std::collections::HashMap;
+
 use super::entry::matches;
 use super::schema::RawEnvironment;
 
@@ -17,108 +19,59 @@ pub(crate) enum Meaning<'a> {
     Path,
 }
 
+/// The lists in the order in which they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    Harmless,
+    Command,
+    Load,
+    /// Index of the programs.
+    LoadFor(usize),
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Environment {
-    command: Vec<Box<str>>,
-    load: Vec<Box<str>>,
-    load_for: Vec<(Box<str>, Vec<Box<str>>)>,
-    harmless: Vec<Box<str>>,
-    sources: Vec<String>,
-    sinks: Vec<String>,
+    names: HashMap<Box<str>, List>,
+    patterns: Vec<(Box<str>, List)>,
+    programs: Vec<Vec<Box<str>>>,
 }
 
 impl Environment {
     pub(super) fn compile(raw: &RawEnvironment) -> Self {
-        let words = |text: &str| text.split_whitespace().map(Into::into).collect::<Vec<Box<str>>>();
-        Self {
-            command: words(&raw.command),
-            load: words(&raw.load),
-            load_for: raw.load_for.iter().map(|(name, programs)| (name.as_str().into(), words(programs))).collect(),
-            harmless: words(&raw.harmless),
-            sources: raw.sources.clone(),
-            sinks: raw.sinks.clone(),
+        let mut out = Self::default();
+        let lists = [(&raw.harmless, List::Harmless), (&raw.command, List::Command), (&raw.load, List::Load)];
+        for (names, list) in lists {
+            names.split_whitespace().for_each(|name| out.insert(name, list));
         }
+        for (name, programs) in &raw.load_for {
+            out.insert(name, List::LoadFor(out.programs.len()));
+            out.programs.push(programs.split_whitespace().map(Into::into).collect());
+        }
+        out.patterns.sort_by_key(|(_, list)| *list);
+        out
     }
 
-    pub(super) fn is_source(&self, path: &str) -> bool {
-        self.sources.iter().any(|pattern| is_file(pattern, path))
-    }
-
-    pub(super) fn is_sink(&self, path: &str) -> bool {
-        self.sinks.iter().any(|pattern| is_file(pattern, path))
+    fn insert(&mut self, name: &str, list: List) {
+        if name.contains('*') {
+            self.patterns.push((name.into(), list));
+        } else {
+            self.names.entry(name.into()).or_insert(list);
+        }
     }
 
     pub(super) fn meaning(&self, name: &str) -> Meaning<'_> {
-        let listed = |list: &[Box<str>]| list.iter().any(|pattern| matches(pattern, name));
         if name == "PATH" {
-            Meaning::Path
-        } else if listed(&self.harmless) {
-            Meaning::Harmless
-        } else if listed(&self.command) {
-            Meaning::Command
-        } else if listed(&self.load) {
-            Meaning::Load
-        } else if let Some((_, programs)) = self.load_for.iter().find(|(pattern, _)| matches(pattern, name)) {
-            Meaning::LoadFor(programs)
-        } else {
-            Meaning::Harmless
+            return Meaning::Path;
         }
-    }
-}
-
-/// The path has the components of the pattern; `~` in front is a home directory.
-fn is_file(pattern: &str, path: &str) -> bool {
-    let (pattern, path) = match pattern.strip_prefix("~/") {
-        Some(rest) => match below_home(path) {
-            Some(path) => (rest, path),
-            None => return false,
-        },
-        None => (pattern, path),
-    };
-    let parts: Vec<&str> = path.split('/').collect();
-    let wanted: Vec<&str> = pattern.split('/').collect();
-    parts.len() == wanted.len() && parts.iter().zip(&wanted).all(|(part, want)| component(want, part))
-}
-
-fn below_home(path: &str) -> Option<&str> {
-    if let Some(rest) = path.strip_prefix("~/").or_else(|| path.strip_prefix("/root/")) {
-        return Some(rest);
-    }
-    let rest = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
-    rest.split_once('/').map(|(_, rest)| rest)
-}
-
-/// `*` stands for any text, at most twice in a component.
-fn component(want: &str, part: &str) -> bool {
-    if matches!(part, "" | "." | "..") {
-        return want == part;
-    }
-    match want.split('*').collect::<Vec<_>>().as_slice() {
-        [whole] => *whole == part,
-        [front, back] => part.len() >= front.len() + back.len() && part.starts_with(front) && part.ends_with(back),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_agents() {
-        let pattern = "~/.claude/shell-snapshots/snapshot-*.sh";
-        assert!(is_file(pattern, "/home/me/.claude/shell-snapshots/snapshot-bash-1.sh"));
-        assert!(is_file(pattern, "~/.claude/shell-snapshots/snapshot-1.sh"));
-        for path in [
-            "/home/me/proj/.claude/shell-snapshots/snapshot-1.sh",
-            "/home/me/.claude/shell-snapshots/../snapshot-1.sh",
-            "/tmp/.claude/shell-snapshots/snapshot-1.sh",
-            "/home/me/.claude/shell-snapshots/x.sh",
-            "/home/../.claude/shell-snapshots/snapshot-1.sh/x",
-        ] {
-            assert!(!is_file(pattern, path), "{path}");
+        let exact = self.names.get(name).copied();
+        let first = name.as_bytes().first();
+        let similar = |pattern: &str| matches!(pattern.as_bytes().first(), Some(b'*')) || pattern.as_bytes().first() == first;
+        let pattern = self.patterns.iter().find(|(pattern, _)| similar(pattern) && matches(pattern, name)).map(|(_, list)| *list);
+        match exact.into_iter().chain(pattern).min() {
+            None | Some(List::Harmless) => Meaning::Harmless,
+            Some(List::Command) => Meaning::Command,
+            Some(List::Load) => Meaning::Load,
+            Some(List::LoadFor(at)) => self.programs.get(at).map_or(Meaning::Load, |programs| Meaning::LoadFor(programs)),
         }
-        assert!(is_file("/tmp/*/claude-*-cwd", "/tmp/a/claude-1f-cwd"));
-        assert!(!is_file("/tmp/*/claude-*-cwd", "/tmp/../claude-1f-cwd"));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::entry::{At, Entry};
 use super::environment::Environment;
 use super::schema::{File, RawEntry, RawEnvironment};
-use super::{Example, Knowledge};
+use super::{Example, Knowledge, KnowledgeFile, Origin};
 
 /// A knowledge file that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,16 +61,20 @@ fn environment() -> Result<RawEnvironment, KnowledgeError> {
     toml::from_str(ENVIRONMENT).map_err(|error| KnowledgeError { file: "environment.toml".into(), what: error.to_string() })
 }
 
-pub(super) fn with_files(files: &[(String, String)]) -> Result<Knowledge, KnowledgeError> {
+pub(super) fn with_files(files: &[KnowledgeFile<'_>]) -> Result<Knowledge, KnowledgeError> {
     let mut knowledge = builtin();
-    for (name, text) in files {
+    for file in files {
         // The names of a user's files live as long as the process: there are few and they are read once.
-        let name: &'static str = Box::leak(name.clone().into_boxed_str());
-        add(&mut knowledge, name, text)?;
+        let name: &'static str = Box::leak(file.name.to_owned().into_boxed_str());
+        let into = match file.origin {
+            Origin::Own => &mut knowledge,
+            Origin::Workspace => knowledge.tightening.get_or_insert_default(),
+        };
+        add(into, name, file.text)?;
     }
     // Their examples get the same check as the compiled-in ones have in the tests.
-    let own: Vec<Example> =
-        knowledge.examples.iter().filter(|example| files.iter().any(|(name, _)| name == example.file)).cloned().collect();
+    let all = knowledge.examples.iter().chain(knowledge.tightening.iter().flat_map(|below| &below.examples));
+    let own: Vec<Example> = all.filter(|example| files.iter().any(|file| file.name == example.file)).cloned().collect();
     let policy = crate::SecurityPolicy::default().with_knowledge(knowledge);
     for example in own {
         let class = policy.classify_command(&example.command);
@@ -144,7 +148,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_errors() {
-        let files = [("mine.toml".to_owned(), "[foo]\nclas = \"read\"\n".to_owned())];
+        let files = [KnowledgeFile { name: "mine.toml", text: "[foo]\nclas = \"read\"\n", origin: Origin::Own }];
         assert!(with_files(&files).unwrap_err().what.contains("clas"));
     }
 }

@@ -25,6 +25,28 @@ pub struct Knowledge {
     suffixed: Vec<(Box<str>, Box<str>, usize)>,
     environment: Environment,
     examples: Vec<Example>,
+    /// Entries that count besides the others and only raise.
+    tightening: Option<Box<Knowledge>>,
+}
+
+/// Who can write a knowledge file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The person, or whoever manages the machine: its entries stand in place of the compiled-in ones and may lower a class.
+    Own,
+    /// The workspace, where the agent writes too: its entries count besides the others and only raise.
+    Workspace,
+}
+
+/// A knowledge file that is not compiled in.
+#[derive(Debug, Clone, Copy)]
+pub struct KnowledgeFile<'a> {
+    /// Its name, for messages.
+    pub name: &'a str,
+    /// What it says.
+    pub text: &'a str,
+    /// Who can write it.
+    pub origin: Origin,
 }
 
 /// A command line with the class that its entry promises.
@@ -47,11 +69,11 @@ impl Knowledge {
         Arc::clone(&BUILTIN)
     }
 
-    /// The compiled-in knowledge with files of a user's own, later ones first: `(name, text)`.
+    /// The compiled-in knowledge with other files, later ones first.
     ///
     /// # Errors
     /// The first file that is not understood, with the place.
-    pub fn with_files(files: &[(String, String)]) -> Result<Self, KnowledgeError> {
+    pub fn with_files(files: &[KnowledgeFile<'_>]) -> Result<Self, KnowledgeError> {
         load::with_files(files)
     }
 
@@ -77,19 +99,14 @@ impl Knowledge {
         self.environment.meaning(variable)
     }
 
-    /// A file that an agent sources in front of each command.
-    pub(crate) fn is_agent_source(&self, path: &str) -> bool {
-        self.environment.is_source(path)
-    }
-
-    /// A file in which an agent notes the state of its shell.
-    pub(crate) fn is_agent_sink(&self, path: &str) -> bool {
-        self.environment.is_sink(path)
-    }
-
     /// The entry for a name: as it stands, without a version, without a machine triplet.
     pub(crate) fn program(&self, name: &str) -> Option<&Entry> {
         self.find(name).or_else(|| self.find(without_triplet(name)?)).map(|at| &self.entries[at])
+    }
+
+    /// The entry of a workspace for a name: it only raises.
+    pub(crate) fn tightening(&self, name: &str) -> Option<&Entry> {
+        self.tightening.as_ref()?.program(name)
     }
 
     /// The name is known by an ending that its entry lists.

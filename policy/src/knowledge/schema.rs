@@ -86,9 +86,6 @@ pub(super) struct RawEnvironment {
     pub load: String,
     /// As `load`, for some programs only: variable pattern to programs.
     pub load_for: BTreeMap<String, String>,
-    /// Files that agents source, and files they write, in the lines in which they wrap each command.
-    pub sources: Vec<String>,
-    pub sinks: Vec<String>,
     /// Exceptions from the patterns above.
     pub harmless: String,
 }

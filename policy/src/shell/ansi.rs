@@ -4,6 +4,7 @@
 
 use super::ast::Word;
 use super::parser::Parser;
+use crate::steps::step;
 
 impl Parser<'_> {
     /// `$'…'`. A quote behind a backslash ends the string in some shells and not in others: opaque.
@@ -13,6 +14,7 @@ impl Parser<'_> {
         let start = self.pos;
         let bytes = self.src.as_bytes();
         while self.pos < self.end && bytes[self.pos] != b'\'' {
+            step(1);
             if bytes[self.pos] == b'\\' {
                 if self.byte(self.pos + 1) == b'\'' {
                     self.note("a quote inside $'…'");

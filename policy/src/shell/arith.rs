@@ -5,6 +5,7 @@
 
 use super::ast::{Piece, Word};
 use super::parser::Parser;
+use crate::steps::step;
 
 /// Bytes looked at to tell `((` from `( (`, for one text.
 const PRESCAN: usize = 1 << 20;
@@ -17,12 +18,14 @@ impl Parser<'_> {
         let mut open = 0_usize;
         while at < self.end && self.prescanned < PRESCAN {
             self.prescanned += 1;
+            step(1);
             match bytes[at] {
                 b'\\' => at += 1,
                 quote @ (b'"' | b'\'') => {
                     at += 1;
                     while at < self.end && bytes[at] != quote && self.prescanned < PRESCAN {
                         self.prescanned += 1;
+                        step(1);
                         at += if bytes[at] == b'\\' && quote == b'"' { 2 } else { 1 };
                     }
                 }

@@ -1,5 +1,7 @@
 //! The tree that the parser builds: small, lossy where nothing would run, exact where something would.
 
+use std::borrow::Cow;
+
 /// A parsed text.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
@@ -121,7 +123,10 @@ pub(crate) enum Piece {
 
 impl Word {
     /// The text of a word of which every piece is known.
-    pub fn literal(&self) -> Option<String> {
+    pub fn literal(&self) -> Option<Cow<'_, str>> {
+        if let [Piece::Text { text, .. }] = self.pieces.as_slice() {
+            return Some(Cow::Borrowed(text));
+        }
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
@@ -129,7 +134,7 @@ impl Word {
                 _ => return None,
             }
         }
-        Some(out)
+        Some(Cow::Owned(out))
     }
 
     /// Unquoted text, and nothing else.
@@ -141,6 +146,7 @@ impl Word {
     }
 
     pub fn push_text(&mut self, addition: &str, is_quoted: bool) {
+        crate::steps::step(addition.len() + 1);
         if let Some(Piece::Text { text, quoted }) = self.pieces.last_mut()
             && *quoted == is_quoted
         {

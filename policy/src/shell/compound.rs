@@ -58,7 +58,7 @@ impl Parser<'_> {
             }
             command.words.push(word);
         } else {
-            command.variable = self.word().and_then(|word| word.literal());
+            command.variable = self.word().and_then(|word| Some(word.literal()?.into_owned()));
             self.spaces();
             if self.keyword() == "in" {
                 self.pos += 2;
@@ -202,7 +202,7 @@ impl Parser<'_> {
 
     pub(super) fn function_keyword(&mut self) -> Option<Command> {
         self.blanks();
-        let name = self.word().and_then(|word| word.literal()).unwrap_or_default();
+        let name = self.word().and_then(|word| Some(word.literal()?.into_owned())).unwrap_or_default();
         self.blanks();
         if self.peek() == b'(' && self.second() == b')' {
             self.bump();

@@ -2,6 +2,7 @@
 
 use super::ast::{Command, Disputed, Piece, Word};
 use super::parser::{Parser, Stop};
+use crate::steps::step;
 
 const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
@@ -58,11 +59,7 @@ impl Parser<'_> {
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.bump();
-                let mut name = String::new();
-                while is_name(self.peek()) {
-                    name.push(char::from(self.byte(self.pos)));
-                    self.pos += 1;
-                }
+                let name = self.name();
                 word.pieces.push(Piece::Variable { name, quoted, risky: false });
             }
             byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
@@ -78,6 +75,19 @@ impl Parser<'_> {
                 word.push_text("$", true);
             }
         }
+    }
+
+    /// A name, over continuation lines; empty when none begins here.
+    fn name(&mut self) -> String {
+        let mut name = String::new();
+        while is_name(self.peek()) {
+            let start = self.pos;
+            while is_name(self.byte(self.pos)) {
+                self.pos += 1;
+            }
+            name.push_str(&self.src[start..self.pos]);
+        }
+        name
     }
 
     /// `${…}`.
@@ -110,11 +120,7 @@ impl Parser<'_> {
         } else if self.peek() == b'#' && (is_name(self.second()) || matches!(self.second(), b'@' | b'*')) {
             self.bump();
         }
-        let mut name = String::new();
-        while is_name(self.peek()) {
-            name.push(char::from(self.byte(self.pos)));
-            self.pos += 1;
-        }
+        let mut name = self.name();
         if name.is_empty() && matches!(self.peek(), b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') {
             name.push(char::from(self.byte(self.pos)));
             self.bump();
@@ -162,6 +168,7 @@ impl Parser<'_> {
                 b'\'' if !quoted => {
                     let rest = &self.src.as_bytes()[self.pos + 1..self.end];
                     let length = rest.iter().position(|&byte| byte == b'\'').unwrap_or(rest.len());
+                    step(length);
                     operand.push_text(&self.src[self.pos + 1..self.pos + 1 + length], true);
                     self.pos = (self.pos + length + 2).min(self.end);
                 }
@@ -181,9 +188,16 @@ impl Parser<'_> {
                     self.pos += 1;
                 }
                 _ => {
-                    let length = self.src[self.pos..self.end].chars().next().map_or(1, char::len_utf8);
-                    operand.push_text(&self.src[self.pos..self.pos + length], false);
-                    self.pos += length;
+                    let start = self.pos;
+                    let is_text = |byte| !matches!(byte, b'}' | b'\\' | b'\'' | b'"' | b'$' | b'`' | b'<' | b'>');
+                    self.pos += 1;
+                    while self.pos < self.end && is_text(self.byte(self.pos)) {
+                        self.pos += 1;
+                    }
+                    // The first byte may be one of a character of several.
+                    let end = self.src.ceil_char_boundary(self.pos);
+                    operand.push_text(&self.src[start..end], false);
+                    self.pos = end;
                 }
             }
         }
@@ -205,6 +219,7 @@ impl Parser<'_> {
                 self.pos += 1;
             }
             text.push(bytes[self.pos]);
+            step(1);
             self.pos += 1;
         }
         if self.at_end() {

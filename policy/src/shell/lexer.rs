@@ -5,6 +5,7 @@
 use super::MAX_NODES;
 use super::ast::{Piece, Word};
 use super::parser::{Heredoc, Parser};
+use crate::steps::step;
 
 /// A byte that ends an unquoted word.
 pub(super) const fn is_meta(byte: u8) -> bool {
@@ -22,6 +23,7 @@ impl<'a> Parser<'a> {
 
     /// The byte at `index`, 0 past the end.
     pub(super) fn byte(&self, index: usize) -> u8 {
+        step(1);
         if index < self.end { self.src.as_bytes()[index] } else { 0 }
     }
 
@@ -105,6 +107,7 @@ impl<'a> Parser<'a> {
                 break (self.end, self.end);
             }
             let length = self.src.as_bytes()[line..self.end].iter().position(|&byte| byte == b'\n').unwrap_or(self.end - line);
+            step(length + 1);
             let text = &self.src[line..line + length];
             let bare = if heredoc.strip { text.trim_start_matches('\t') } else { text };
             if bare == heredoc.delimiter && !joined {

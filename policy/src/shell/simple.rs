@@ -22,7 +22,7 @@ impl Parser<'_> {
                     break;
                 }
                 if simple.words.len() == 1 && simple.assigns.is_empty() && self.is_empty_parens() {
-                    let name = simple.words[0].literal().unwrap_or_default();
+                    let name = simple.words[0].literal().unwrap_or_default().into_owned();
                     return self.function_body(name);
                 }
                 self.note("a parenthesis where none may stand");
@@ -165,7 +165,7 @@ impl Parser<'_> {
         let start = self.pos;
         let word = self.word().unwrap_or_default();
         let raw = &self.src[start..self.pos];
-        let delimiter = word.literal().unwrap_or_else(|| {
+        let delimiter = word.literal().map(std::borrow::Cow::into_owned).unwrap_or_else(|| {
             self.opaque.get_or_insert("a here-document whose end is an expansion");
             raw.to_owned()
         });

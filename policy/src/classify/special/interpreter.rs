@@ -46,10 +46,10 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
 
 /// The program that a module or script is, when it has the name of one.
 fn started(judge: &Judge<'_>, name: &str, call: &Call<'_>, from: usize, scope: &Scope<'_>, out: &mut Part) {
-    if let Some(entry) = judge.knowledge.program(name) {
+    if judge.knowledge.program(name).is_some() {
         let args = call.args.get(from..).unwrap_or_default();
         let mut child = part(judge.text(&call.args[from.saturating_sub(1).min(call.args.len())..]));
-        judge.entry(entry, name, args, &deeper(scope), &mut child);
+        judge.named(name, args, &deeper(scope), &mut child);
         out.add(child, judge.explain);
     }
 }

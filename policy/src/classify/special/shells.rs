@@ -86,7 +86,7 @@ pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
         out.add(child, judge.explain);
     }
-    if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.knowledge.is_agent_source(path))) {
+    if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.own_files.is_source(path, judge.home))) {
         raise(out, ReasonCode::InterpreterText, "a script that was not read");
     }
     true

@@ -1,23 +1,29 @@
-//! Text that is meant to break the parser: it is answered, never as Read, and soon.
+//! Text that is meant to break the classifier: it is answered, and the work that this takes grows with its length alone.
 
-use std::time::{Duration, Instant};
+use crate::{CommandClass, SecurityPolicy, steps};
 
-use stayexec_policy::{CommandClass, SecurityPolicy};
-
-/// Debug builds and loaded machines get room; the benchmark holds the real bound.
-const SOON: Duration = Duration::from_millis(1500);
+/// Steps for each byte of a text, and for any text: what is looked at ahead to tell `((` from `( (` has a cap of its own.
+const FOR_A_BYTE: u64 = 16;
+const FOR_A_TEXT: u64 = 1 << 21;
 
 fn answered(text: &str) -> CommandClass {
+    within(text, FOR_A_BYTE * text.len() as u64 + FOR_A_TEXT)
+}
+
+fn within(text: &str, most: u64) -> CommandClass {
     let policy = SecurityPolicy::default();
-    let start = Instant::now();
+    steps::take();
     let class = policy.classify_command(text);
-    assert!(start.elapsed() < SOON, "{:?} for {:?}…", start.elapsed(), text.chars().take(20).collect::<String>());
+    let taken = steps::take();
+    if std::env::var_os("SHOW_STEPS").is_some() && text.len() > 100_000 {
+        println!("{:6.1} steps a byte for {:?}", taken as f64 / text.len() as f64, text.chars().take(20).collect::<String>());
+    }
+    assert!(taken <= most, "{taken} steps, not {most}, for {:?}…", text.chars().take(20).collect::<String>());
     class
 }
 
 #[test]
 fn brackets_without_end() {
-    let _ = SecurityPolicy::default().classify_command("ls");
     let openers = [
         "(",
         "((",
@@ -180,5 +186,28 @@ fn odd_bytes() {
         for suffix in ["", "x", " x", "\n", "'", "\"", ")", "}", "\\", "é", "$", "`"] {
             answered(&format!("{text}{suffix}"));
         }
+    }
+}
+
+/// What makes more of a text than it holds is capped: values of variables, texts in texts, arguments for many jobs.
+#[test]
+fn what_multiplies() {
+    let values: String = (0..250).map(|at| format!("x{at}={};", "a".repeat(500))).collect();
+    let nested = "sh -c 'y=1; ls $y';".repeat(20_000);
+    let jobs = format!("parallel ls {{}} ::: {};", "a ".repeat(64)).repeat(2_000);
+    for text in [
+        format!("{values}{}", "cat $x1;".repeat(60_000)),
+        format!("{values}cat {}", "$x1".repeat(200_000)),
+        format!("{values}{nested}"),
+        format!("x=a;{}", "x=$x$x;".repeat(100_000)),
+        format!("{}f1", (0..2_000).map(|at| format!("f{at}() {{ ls; }};(ls);")).collect::<String>()),
+        jobs,
+        "eval 'eval \"eval ls\"';".repeat(20_000),
+        "find . -exec ls {} \\; -exec ls {} \\;;".repeat(10_000),
+        format!("ls {}", "--all --al --a -laaaaaaaaa ".repeat(30_000)),
+        format!("git log {}", "--stat=1 --st --no-pa ".repeat(30_000)),
+        "cat <<E | sh\nls\nE\n".repeat(40_000),
+    ] {
+        within(&text, FOR_A_BYTE * text.len() as u64 + (1 << 25));
     }
 }

@@ -3,92 +3,14 @@
 //! Pure and idempotent; the number of arguments never changes. Whoever needs to compare commands does so before, with a
 //! keyed digest of the raw bytes.
 
+mod forms;
+mod names;
+
+use forms::{HEADERS, header, single};
+use names::{is_option, takes_secret};
+
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
-
-/// Beginnings of well-known tokens.
-const TOKENS: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "gldt-",
-    "glrt-",
-    "sk-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "pk_live_",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "xoxr-",
-    "xoxs-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "hf_",
-    "SG.",
-    "eyJhbGci",
-    "eyJ0eXAi",
-    "shpat_",
-    "sq0atp-",
-    "dckr_pat_",
-    "tskey-",
-    "lin_api_",
-    "pat-",
-    "gsk_",
-    "xai-",
-    "r8_",
-    "figd_",
-    "AGE-SECRET-KEY-",
-    "-----BEGIN ",
-];
-
-/// Words in names of options and variables whose value is a secret.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "apikey",
-    "api-key",
-    "api_key",
-    "access-key",
-    "access_key",
-    "private-key",
-    "private_key",
-    "credential",
-    "auth-key",
-    "auth_key",
-    "pgpassword",
-    "mysql_pwd",
-    "client-secret",
-    "bearer",
-];
-
-/// Headers whose value is a secret.
-const HEADERS: &[&str] = &[
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "x-api-key",
-    "x-auth-token",
-    "x-access-token",
-    "private-token",
-    "x-gitlab-token",
-    "x-amz-security-token",
-];
 
 /// The argument vector without its secrets.
 #[must_use]
@@ -116,49 +38,6 @@ pub fn argv(argv: &[Vec<u8>]) -> Vec<Vec<u8>> {
 #[must_use]
 pub fn text(line: &str) -> String {
     words_of(line, "")
-}
-
-fn is_option(text: &str) -> bool {
-    text.starts_with("--") || (text.starts_with('-') && text.len() == 2)
-}
-
-/// The option's value, in the next argument, is a secret.
-fn takes_secret(text: &str, program: &str) -> bool {
-    if !text.starts_with('-') || text.contains('=') {
-        return false;
-    }
-    let name = text.trim_start_matches('-').to_ascii_lowercase();
-    match (program, text) {
-        ("curl", "-u" | "--user" | "-U" | "--proxy-user" | "--oauth2-bearer" | "--pass") => true,
-        ("sshpass" | "docker" | "podman" | "mongo" | "mongosh" | "mongodump" | "smbclient" | "ldapsearch", "-p" | "-w") => {
-            program != "docker" && program != "podman"
-        }
-        ("redis-cli", "-a") => true,
-        ("wget" | "http" | "https", "--password" | "--http-password" | "-a" | "--auth") => true,
-        _ => text.starts_with("--") && is_secret_name(&name),
-    }
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    // A file, a count or a switch about secrets is none.
-    let about = [
-        "-file",
-        "_file",
-        "-stdin",
-        "_path",
-        "-path",
-        "max-tokens",
-        "max_tokens",
-        "tokenizer",
-        "-length",
-        "no-password",
-        "token-type",
-        "-name",
-        "_name",
-    ];
-    NAMES.iter().any(|word| name.contains(word)) && !about.iter().any(|word| name.contains(word))
-        || matches!(name.as_str(), "pass" | "pwd" | "auth")
 }
 
 /// One argument, which may itself be a text of several words.
@@ -249,89 +128,6 @@ fn unquoted(piece: &str) -> (&str, &str, &str) {
     let bare = &piece[open..];
     let close = bare.len() - bare.trim_end_matches(['\'', '"']).len();
     (&piece[..open], &bare[..bare.len() - close], &bare[bare.len() - close..])
-}
-
-/// `Authorization: …` as a whole argument.
-fn header(text: &str) -> Option<String> {
-    let (name, _) = text.split_once(':')?;
-    HEADERS.contains(&name.trim().to_ascii_lowercase().as_str()).then(|| format!("{name}: {REDACTED}"))
-}
-
-fn single(text: &str, program: &str) -> String {
-    if let Some(header) = header(text) {
-        return header;
-    }
-    let dashes = text.len() - text.trim_start_matches('-').len();
-    if let Some((name, value)) = text.split_once('=')
-        && !value.is_empty()
-        && is_secret_name(&name[dashes.min(name.len())..])
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-        && !value.starts_with(['$'])
-    {
-        return format!("{name}={REDACTED}");
-    }
-    if matches!(program, "mysql" | "mariadb" | "mysqldump" | "mysqladmin" | "sshpass") && text.starts_with("-p") && text.len() > 2 {
-        return format!("-p{REDACTED}");
-    }
-    tokens(&url(text))
-}
-
-/// `scheme://user:password@host`.
-fn url(text: &str) -> String {
-    let Some(scheme) = text.find("://") else { return text.to_owned() };
-    let rest = &text[scheme + 3..];
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let Some(at) = rest[..end].rfind('@') else { return query(text) };
-    let user = rest[..at].split(':').next().unwrap_or_default();
-    let hidden = match rest[..at].contains(':') {
-        true => format!("{}://{user}:{REDACTED}{}", &text[..scheme], &rest[at..]),
-        false if user.len() >= 16 => format!("{}://{REDACTED}{}", &text[..scheme], &rest[at..]),
-        false => text.to_owned(),
-    };
-    query(&hidden)
-}
-
-/// `?token=…&key=…`.
-fn query(text: &str) -> String {
-    let Some((head, tail)) = text.split_once('?') else { return text.to_owned() };
-    let pairs: Vec<String> = tail
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value))
-                if !value.is_empty() && (is_secret_name(name) || matches!(name, "key" | "sig" | "signature" | "X-Amz-Signature")) =>
-            {
-                format!("{name}={REDACTED}")
-            }
-            _ => pair.to_owned(),
-        })
-        .collect();
-    format!("{head}?{}", pairs.join("&"))
-}
-
-/// Well-known tokens, wherever they begin.
-fn tokens(text: &str) -> String {
-    let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+');
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    'outer: while !rest.is_empty() {
-        let starts = out.chars().next_back().is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
-        if starts {
-            for prefix in TOKENS {
-                if let Some(tail) = rest.strip_prefix(prefix) {
-                    let length = tail.find(|c| !is_token(c)).unwrap_or(tail.len());
-                    if length >= 12 || *prefix == "-----BEGIN " {
-                        out.push_str(REDACTED);
-                        rest = if *prefix == "-----BEGIN " { "" } else { &tail[length..] };
-                        continue 'outer;
-                    }
-                }
-            }
-        }
-        let length = rest.chars().next().map_or(1, char::len_utf8);
-        out.push_str(&rest[..length]);
-        rest = &rest[length..];
-    }
-    out
 }
 
 #[cfg(test)]
