@@ -31,6 +31,8 @@ mod session;
 mod store;
 mod supervisor;
 mod text;
+
+mod way;
 mod workspaces;
 
 pub use check::{Checked, Input, check};
