@@ -66,6 +66,7 @@ pub enum ServeError {
 /// # Errors
 /// Any [`ServeError`].
 pub fn serve(options: &Options) -> Result<(), ServeError> {
+    crate::sys::allocator::keep_small();
     let readiness = Readiness::begin(options.started)?;
     let Doors { inbox, ended, listener } = match open(options) {
         Ok(Some(doors)) => doors,
