@@ -26,9 +26,12 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(&serde_json::to_string(value).map_err(|e| Failure::Step("write JSON", e.into()))?)
 }
 
-/// Prints rows under a heading, each column as wide as its widest cell but for the last.
+/// Widest column that others are aligned behind.
+const WIDEST: usize = 60;
+
+/// Prints rows under a heading, each column as wide as its widest cell, within a limit, but for the last.
 pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> Result<(), Failure> {
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).chain([heading[at].len()]).max().unwrap_or(0);
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).chain([heading[at].len()]).max().unwrap_or(0).min(WIDEST);
     let widths: [usize; N] = std::array::from_fn(width);
     let mut out = String::new();
     for row in std::iter::once(&heading.map(str::to_owned)).chain(rows) {

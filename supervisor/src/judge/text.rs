@@ -5,9 +5,23 @@
 
 use stayexec_policy::display;
 
-/// The argument vector as one shown line.
+/// Longest line that is shown whole, and what is shown of a longer one: its beginning and its end, in characters.
+const WHOLE: usize = 1_000;
+const HEAD: usize = 700;
+const TAIL: usize = 200;
+
+/// The argument vector as one shown line, folded where it is long: the whole of it is in the record.
 pub fn line(argv: &[Vec<u8>]) -> String {
-    display::line(argv)
+    fold(display::line(argv))
+}
+
+fn fold(line: String) -> String {
+    let at = |number: usize| line.char_indices().nth(number).map_or(line.len(), |(at, _)| at);
+    let count = line.chars().count();
+    if count <= WHOLE {
+        return line;
+    }
+    format!("{} […{} more characters…] {}", &line[..at(HEAD)], count - HEAD - TAIL, &line[at(count - TAIL)..])
 }
 
 /// Bytes as text, without quoting.
@@ -28,6 +42,13 @@ pub fn word_of_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_keeps_its_beginning_and_its_end() {
+        let long = fold(format!("rm {}ä; end", "x".repeat(2_000)));
+        assert!(long.starts_with("rm xxx") && long.ends_with("xxxä; end") && long.contains("[…1109 more characters…]"), "{long}");
+        assert_eq!(fold("ä".repeat(WHOLE)), "ä".repeat(WHOLE));
+    }
 
     #[test]
     fn nothing_that_moves_the_cursor_or_hides_remains() {
