@@ -4,7 +4,7 @@
 //! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
 
 use super::answering::AnswerError;
-use super::questions::QuestionError;
+use super::question::QuestionError;
 use super::supervisor::Supervisor;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -4,7 +4,7 @@
 //! too long to be one.
 
 use super::question::{Answering, Choice, Question};
-use super::questions::{Ended, QuestionError};
+use super::question::{Ended, QuestionError};
 use super::rpc::{RpcError, Text, by, parameters, text};
 use super::supervisor::Supervisor;
 use serde::{Deserialize, Serialize};
