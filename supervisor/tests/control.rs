@@ -112,7 +112,7 @@ fn a_started_supervisor_ends_after_its_last_peer() -> Result<()> {
     let own = supervisor.dir.path().join("runtime2");
     let address = Address { runtime_dir: own, ..supervisor.address.clone() };
     let output = started(&address)?;
-    assert_eq!(output.stdout, b"ready\n");
+    assert!(output.stdout.starts_with(b"ready "), "{output:?}");
     for _ in 0..5_000 {
         if matches!(connect(&address), Err(ControlError::Absent)) {
             return Ok(());

@@ -1,25 +1,31 @@
 //! Starting the supervisor.
 //!
 //! Invariant: it is this very program again, with an empty environment and resolved paths as arguments, in a session of
-//! its own. Refuses to wait by sleeping: the supervisor closes a pipe when it listens, or says one line why it does not.
+//! its own. Where we are init, or next to it, a supervisor that died is ours to reap, and is. Refuses to wait by sleeping:
+//! the supervisor closes a pipe when it listens, or says one line why it does not.
 
 use super::{Address, ControlError};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a supervisor may take until it listens.
 const STARTING: Duration = Duration::from_secs(20);
 /// Longest diagnostic file that is still appended to.
 const LOG_LIMIT: u64 = 1 << 20;
-/// What a supervisor writes into the pipe when another one is there already.
+/// What a supervisor writes into the pipe when it listens, before its pid.
+const READY: &str = "ready";
+/// What it writes when another one is there already.
 const TAKEN: &str = "taken";
 
 /// Starts a supervisor for `address` and returns when it listens, or when another one does.
@@ -47,11 +53,29 @@ pub(super) fn start(address: &Address) -> Result<(), ControlError> {
     let line = wait(ready)?;
     // Only the process that detached itself is waited for; where somebody else has reaped it already, all the better.
     let _ = child.wait();
+    let mut words = line.split_whitespace();
+    if let (Some(READY), Some(pid)) = (words.next(), words.next()) {
+        reap(pid.parse().ok());
+        return Ok(());
+    }
     match line.trim() {
-        "ready" | TAKEN => Ok(()),
+        TAKEN => Ok(()),
         "" => Err(ControlError::Refused(format!("the supervisor did not start; {} says why", log_path(address).display()))),
         other => Err(ControlError::Refused(other.to_owned())),
     }
+}
+
+/// Supervisors that were started here. Detached, they are children of init: of us, in a container whose first process
+/// we are.
+static STARTED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Notes a supervisor that has just been started, and reaps those before it that have died.
+fn reap(started: Option<i32>) {
+    // A thread that died holding the list has left it whole.
+    let mut all = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    // Whoever is not our child is no matter of ours.
+    all.retain(|&pid| matches!(waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)));
+    all.extend(started.filter(|&pid| pid > 0));
 }
 
 fn log_path(address: &Address) -> std::path::PathBuf {
@@ -115,7 +139,7 @@ impl Readiness {
 
     /// Listening.
     pub fn ready(self) {
-        self.say("ready");
+        self.say(&format!("{READY} {}", std::process::id()));
     }
 
     /// Another supervisor listens already.

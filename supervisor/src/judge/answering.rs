@@ -4,7 +4,8 @@
 //! an answer grants counts when its warden has said that it was carried out. Refuses the second answer.
 
 use super::question::{Answering, Choice, Question};
-use super::questions::{Ended, QuestionError, Waiting};
+use super::question::{Ended, QuestionError};
+use super::questions::Waiting;
 use super::remembered::{Remembered, Scope};
 use super::supervisor::Supervisor;
 use crate::clock::{self, Nanos};

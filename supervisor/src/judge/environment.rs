@@ -8,6 +8,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use stayexec_policy::{CommandClass, SecurityPolicy};
 use stayexec_protocol::Event;
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 /// Digest of the variables that were set since the launch and can have a program load code or start another command.
@@ -35,7 +36,32 @@ pub fn is_inert(session: &Session, event: &Event) -> bool {
 /// The program is not looked at: what it starts inherits the variables, and an approval covers that too.
 fn telling<'a>(session: &'a Session, event: &'a Event) -> impl Iterator<Item = &'a Vec<u8>> {
     let before: HashSet<&[u8]> = session.baseline.iter().map(Vec::as_slice).collect();
-    event.environment.iter().filter(move |entry| !before.contains(entry.as_slice()) && !harmless(&session.policy, entry))
+    event.environment.iter().filter(move |entry| !before.contains(entry.as_slice()) && !session.harmless.knows(&session.policy, entry))
+}
+
+/// Most entries of which it is kept that they are harmless, and the longest.
+const KEPT: usize = 2_048;
+const LONGEST: usize = 256;
+
+/// The same variables come with every start.
+#[derive(Debug, Default)]
+pub struct Harmless(RefCell<HashSet<Vec<u8>>>);
+
+impl Harmless {
+    fn knows(&self, policy: &SecurityPolicy, entry: &Vec<u8>) -> bool {
+        if self.0.borrow().contains(entry) {
+            return true;
+        }
+        let harmless = harmless(policy, entry);
+        if harmless && entry.len() <= LONGEST {
+            let mut known = self.0.borrow_mut();
+            if known.len() >= KEPT {
+                known.clear();
+            }
+            known.insert(entry.clone());
+        }
+        harmless
+    }
 }
 
 fn harmless(policy: &SecurityPolicy, entry: &[u8]) -> bool {

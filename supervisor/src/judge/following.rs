@@ -1,8 +1,8 @@
 //! Starts whose operands have to be followed on a thread of their own.
 //!
 //! Invariant: the judge never waits for a file system; each start is judged when its paths were followed, or when that has
-//! taken too long. Refuses to gather threads: where all are busy with file systems that do not answer, a path that needs
-//! one cannot be followed.
+//! taken too long. Refuses to gather threads: where all are busy with file systems that do not answer, a start that needs
+//! one has to wait for its own end.
 
 use super::leads::{Leads, View, at_once, in_time};
 use crossbeam_channel::{Receiver, Sender};
@@ -37,11 +37,17 @@ pub struct Followed {
     pub leads: Leads,
 }
 
+/// What a thread is to do.
+type Job = (Call, View, Vec<PathBuf>);
+
 /// The starts that wait.
 #[derive(Debug)]
 pub struct Following {
     waiting: HashMap<Call, (Event, Operands, Instant)>,
-    busy: Arc<AtomicUsize>,
+    jobs: Sender<Job>,
+    queue: Receiver<Job>,
+    threads: usize,
+    idle: Arc<AtomicUsize>,
     tell: Sender<(Call, Leads)>,
     /// Those whose paths were followed.
     pub done: Receiver<(Call, Leads)>,
@@ -50,7 +56,8 @@ pub struct Following {
 impl Default for Following {
     fn default() -> Self {
         let (tell, done) = crossbeam_channel::unbounded();
-        Self { waiting: HashMap::new(), busy: Arc::default(), tell, done }
+        let (jobs, queue) = crossbeam_channel::unbounded();
+        Self { waiting: HashMap::new(), jobs, queue, threads: 0, idle: Arc::default(), tell, done }
     }
 }
 
@@ -63,28 +70,32 @@ impl Following {
             return Some(Followed { event, operands, leads });
         }
         let call = (run, event.call);
-        match self.spawn(call, view, paths) {
-            Ok(()) => {
-                self.waiting.insert(call, (event, operands, Instant::now() + PATIENCE));
-                None
-            }
-            Err(why) => Some(Followed { event, operands, leads: Err(why) }),
+        // The queue is ours and never closed.
+        let _ = self.jobs.send((call, view, paths));
+        self.waiting.insert(call, (event, operands, Instant::now() + PATIENCE));
+        if self.threads < THREADS && self.idle.load(Ordering::Relaxed) < self.queue.len() {
+            self.spawn();
         }
+        None
     }
 
-    fn spawn(&self, call: Call, view: View, paths: Vec<PathBuf>) -> Result<(), String> {
-        let (tell, busy) = (self.tell.clone(), Busy(Arc::clone(&self.busy)));
-        if busy.0.fetch_add(1, Ordering::Relaxed) >= THREADS {
-            return Err("where its operands lead cannot be told: file systems do not answer".into());
-        }
+    /// Starts a thread. Where none can be had its work waits for another one, or for its end.
+    fn spawn(&mut self) {
+        let (queue, tell, idle) = (self.queue.clone(), self.tell.clone(), Arc::clone(&self.idle));
         let work = move || {
-            let leads = in_time(&view, &paths);
-            drop(busy);
-            // A judge that is gone needs no word.
-            let _ = tell.send((call, leads));
+            loop {
+                idle.fetch_add(1, Ordering::Relaxed);
+                let job = queue.recv();
+                idle.fetch_sub(1, Ordering::Relaxed);
+                let Ok((call, view, paths)) = job else { return };
+                if tell.send((call, in_time(&view, &paths))).is_err() {
+                    return;
+                }
+            }
         };
-        let started = thread::Builder::new().name("follow".into()).stack_size(STACK).spawn(work);
-        started.map(drop).map_err(|e| format!("where its operands lead cannot be told: {e}"))
+        if thread::Builder::new().name("follow".into()).stack_size(STACK).spawn(work).is_ok() {
+            self.threads += 1;
+        }
     }
 
     /// A start whose paths were followed; `None` where it is not waited for any more.
@@ -116,37 +127,36 @@ impl Following {
     }
 }
 
-/// One of the threads.
-struct Busy(Arc<AtomicUsize>);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::session::testing::event;
     use super::*;
 
+    fn start(following: &mut Following, call: u64) -> Option<Followed> {
+        let path = PathBuf::from(format!("/nowhere/{call}"));
+        let operand = stayexec_policy::forbidden::Operand { program: "cat".into(), word: "x".into(), path };
+        // So many are not looked up on the judge's thread.
+        let operands = Operands { opened: vec![operand; 300], commands: vec![] };
+        following.begin(Uuid::nil(), Event { call, ..event("/usr/bin/cat", &["cat", "x"]) }, operands)
+    }
+
     #[test]
-    fn where_every_thread_is_busy_nothing_waits() {
+    fn many_at_once_are_all_followed() -> Result<(), crossbeam_channel::RecvError> {
         let mut following = Following::default();
-        let operands = || {
-            let path = PathBuf::from(format!("/nowhere/{}", Uuid::now_v7()));
-            let operand = stayexec_policy::forbidden::Operand { program: "cat".into(), word: "x".into(), path };
-            Operands { opened: vec![operand; 300], commands: vec![] }
-        };
-        let start = |call| Event { call, ..event("/usr/bin/cat", &["cat", "x"]) };
-        assert!(following.begin(Uuid::nil(), start(1), operands()).is_none());
-        let told = following.done.recv().map(|(call, leads)| following.end(call, leads).is_some_and(|followed| followed.leads.is_ok()));
-        assert_eq!(told, Ok(true));
-        following.busy.store(THREADS, Ordering::Relaxed);
-        let refused = following.begin(Uuid::nil(), start(2), operands());
-        assert!(refused.is_some_and(|followed| followed.leads.is_err()));
-        following.busy.store(0, Ordering::Relaxed);
-        assert!(following.begin(Uuid::nil(), start(3), operands()).is_none());
+        assert!((0..500).all(|call| start(&mut following, call).is_none()));
+        for _ in 0..500 {
+            let (call, leads) = following.done.recv()?;
+            assert!(following.end(call, leads).is_some_and(|followed| followed.leads.is_ok()));
+        }
+        assert!(following.threads <= THREADS && following.next().is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn where_every_thread_hangs_a_start_waits_for_its_end() {
+        let mut following = Following { threads: THREADS, ..Following::default() };
+        assert!(start(&mut following, 1).is_none());
+        assert!(following.late(Instant::now()).is_empty());
         let late = following.late(Instant::now() + PATIENCE);
         assert!(matches!(&late[..], [(_, followed)] if followed.leads.is_err()));
         assert!(following.next().is_none());

@@ -4,21 +4,16 @@
 //! system that never answers may keep for ever. Refuses to guess: a path of which nobody can say in time where it leads
 //! makes its command unreadable.
 
-use crate::sys::path::{self, Lookup};
-use nix::libc;
+use super::way::{Stop, Way};
 use stayexec_protocol::Event;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Most paths of one start that are looked up on the judge's thread.
 const HERE: usize = 256;
-/// Most links on the way of one path (path_resolution(7)).
-const LINKS: usize = 40;
 
 /// Whose paths they are.
 #[derive(Debug, Clone)]
@@ -41,14 +36,6 @@ impl View {
 
 /// For each path the places that it may lead to, besides itself; or the path that nobody can tell of, and why.
 pub type Leads = Result<HashMap<PathBuf, Vec<PathBuf>>, String>;
-
-/// Why a path was not followed.
-enum Stop {
-    /// It would have to be waited for.
-    Wait,
-    /// It cannot be.
-    Lost(&'static str),
-}
 
 /// Where the paths lead, as far as that needs no waiting; `None` where it does.
 pub fn at_once(view: &View, paths: &[PathBuf]) -> Option<Leads> {
@@ -90,126 +77,6 @@ fn all(view: &View, paths: &[PathBuf], cached: bool) -> Result<HashMap<PathBuf, 
         leads.insert(path.clone(), places);
     }
     Ok(leads)
-}
-
-/// One lookup.
-struct Way<'a> {
-    root: &'a File,
-    process: Option<u32>,
-    cached: bool,
-}
-
-impl Way<'_> {
-    fn follow(&self, path: &Path) -> Result<PathBuf, Stop> {
-        let mut path = self.named(path);
-        let mut missing = PathBuf::new();
-        let mut links = 0;
-        while links <= LINKS {
-            let error = match self.reference(&path, false) {
-                Ok(found) => return Ok(joined(real(&found)?, &missing)),
-                Err(error) => error,
-            };
-            match error.raw_os_error() {
-                Some(libc::EAGAIN) if self.cached => return Err(Stop::Wait),
-                // A link of procfs, which leads elsewhere for us than for the process that is judged.
-                Some(libc::EXDEV) if self.cached => return Err(Stop::Wait),
-                Some(libc::EXDEV) => match self.through(&path)? {
-                    Some(next) => path = self.named(&next),
-                    None => return Ok(joined(path, &missing)),
-                },
-                Some(libc::EAGAIN | libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP | libc::ENAMETOOLONG) => {
-                    if let Some(target) = self.target(&path)? {
-                        path = self.named(&path.parent().unwrap_or(Path::new("/")).join(target));
-                    } else {
-                        // What is not there is made where its folder leads.
-                        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-                            return Err(Stop::Lost("it goes up from a folder that is not there"));
-                        };
-                        missing = joined(PathBuf::from(name), &missing);
-                        path = above.to_owned();
-                        continue;
-                    }
-                }
-                _ => return Err(Stop::Lost("its file system refuses")),
-            }
-            links += 1;
-        }
-        Err(Stop::Lost("too many links are on its way"))
-    }
-
-    fn reference(&self, path: &Path, no_follow: bool) -> io::Result<std::os::fd::OwnedFd> {
-        // Below "/" as a root the kernel refuses the links of procfs, and nothing else changes.
-        let lookup = Lookup { in_root: true, cached: self.cached, no_follow, ..Lookup::default() };
-        path::reference(self.root.as_fd(), path.as_os_str().as_bytes(), lookup)
-    }
-
-    /// The target of a link that leads nowhere; `None` where this is no link.
-    fn target(&self, path: &Path) -> Result<Option<PathBuf>, Stop> {
-        let link = match self.reference(path, true) {
-            Ok(link) => link,
-            Err(e) if self.cached && e.raw_os_error() == Some(libc::EAGAIN) => return Err(Stop::Wait),
-            Err(_) => return Ok(None),
-        };
-        match path::status(&link) {
-            // The text of a link may have to be fetched.
-            Ok(status) if status.is(libc::S_IFLNK) && self.cached => Err(Stop::Wait),
-            Ok(status) if status.is(libc::S_IFLNK) => Ok(path::read_link(link.as_fd(), b"").ok().map(as_path)),
-            _ => Ok(None),
-        }
-    }
-
-    /// The names that a process has for itself, with its number.
-    fn named(&self, path: &Path) -> PathBuf {
-        let Some(process) = self.process else { return path.to_owned() };
-        let own = format!("/proc/{}", std::process::id());
-        for (alias, name) in [("/proc/self", ""), ("/proc/thread-self", ""), (&own, ""), ("/dev/fd", "/fd")] {
-            if let Ok(below) = path.strip_prefix(alias) {
-                return joined(PathBuf::from(format!("/proc/{process}{name}")), below);
-            }
-        }
-        let streams = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
-        match streams.iter().position(|stream| path == Path::new(stream)) {
-            Some(number) => PathBuf::from(format!("/proc/{process}/fd/{number}")),
-            None => path.to_owned(),
-        }
-    }
-
-    /// The path with its first link of procfs replaced by where that leads; `None` where it leads to no file.
-    fn through(&self, path: &Path) -> Result<Option<PathBuf>, Stop> {
-        let mut above = PathBuf::from("/");
-        let mut components = path.components();
-        components.next();
-        while let Some(part) = components.next() {
-            let at = above.join(part);
-            match self.reference(&at, false) {
-                Err(e) if e.raw_os_error() == Some(libc::EXDEV) => {
-                    let unknown = |_| Stop::Lost("it leads through /proc");
-                    let folder = self.named(&real(&self.reference(&above, false).map_err(unknown)?)?);
-                    let target = std::fs::read_link(folder.join(part)).map_err(unknown)?;
-                    // `pipe:[1]`, `socket:[1]`, `anon_inode:x`.
-                    if folder.starts_with("/proc") && target.is_relative() && target.as_os_str().as_bytes().contains(&b':') {
-                        return Ok(None);
-                    }
-                    return Ok(Some(joined(folder.join(target), components.as_path())));
-                }
-                _ => above = at,
-            }
-        }
-        Err(Stop::Lost("it leads through /proc"))
-    }
-}
-
-fn as_path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(&bytes))
-}
-
-/// `join` without the slash that an empty rest would add.
-fn joined(path: PathBuf, rest: &Path) -> PathBuf {
-    if rest.as_os_str().is_empty() { path } else { path.join(rest) }
-}
-
-fn real(found: &impl AsRawFd) -> Result<PathBuf, Stop> {
-    std::fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd())).map_err(|_| Stop::Lost("/proc is not there"))
 }
 
 #[cfg(test)]

@@ -31,12 +31,13 @@ mod session;
 mod store;
 mod supervisor;
 mod text;
+
+mod way;
 mod workspaces;
 
 pub use check::{Checked, Input, check};
 pub use known::Known;
-pub use question::{Answering, Choice, Question};
-pub use questions::QuestionError;
+pub use question::{Answering, Choice, Question, QuestionError};
 pub use rules::line as rule_line;
 pub use serve::{Options, ServeError, serve};
 pub use text::{word as shown_bytes, word_of_text as shown};

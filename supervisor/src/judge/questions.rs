@@ -5,73 +5,17 @@
 //! questions than its limit: such a call is denied, not forgotten.
 
 use super::grants::Grant;
-use super::question::{Answering, Question};
+use super::question::Question;
 use super::remembered::Pattern;
-use crate::clock::{Nanos, rfc3339};
-use serde::{Deserialize, Serialize};
-use stayexec_protocol::{Decision, Reason};
+use crate::clock::Nanos;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 /// Most open questions.
 pub const OPEN_LIMIT: usize = 10_000;
 
-/// Why a question cannot be answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum QuestionError {
-    /// No question has this id, or its program ended by itself.
-    #[error("no open question has this id; `stayexec pending` lists them")]
-    Unknown,
-    /// Somebody was faster.
-    #[error("this question was answered already; `stayexec history` says how")]
-    Answered,
-    /// The deadline passed.
-    #[error("this question expired and its command was denied; run the command again to be asked again")]
-    Expired,
-}
-
 /// What makes two questions the same: digest of raw argv, cwd, file and environment.
 pub type Key = [u8; 32];
-
-/// A question that was ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
-    /// The question.
-    #[serde(flatten)]
-    pub question: Question,
-    /// What was said.
-    pub decision: String,
-    /// What became of the calls.
-    pub outcome: String,
-    /// Answer or expired.
-    pub reason: String,
-    /// For the agent.
-    pub note: String,
-    /// Who said it, through which face.
-    pub decided_by: String,
-    /// When, RFC 3339.
-    pub decided: String,
-}
-
-impl Ended {
-    /// How a question ends by this answer.
-    pub fn new(question: &Question, answering: &Answering, decision: Decision, reason: Reason, now: Nanos) -> Self {
-        Self {
-            question: question.clone(),
-            decision: answering.choice.as_str().to_owned(),
-            outcome: decision.as_str().to_owned(),
-            reason: reason.as_str().to_owned(),
-            note: answering.note.clone(),
-            decided_by: answering.by.clone(),
-            decided: rfc3339(now),
-        }
-    }
-
-    /// The error for whoever answers it again.
-    pub fn error(&self) -> QuestionError {
-        if self.reason == Reason::Expired.as_str() { QuestionError::Expired } else { QuestionError::Answered }
-    }
-}
 
 /// A call that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! parameters that it does not know, and says for an id that cannot be answered which of the three reasons it is.
 
 use super::answering::AnswerError;
-use super::questions::QuestionError;
+use super::question::QuestionError;
 use super::supervisor::Supervisor;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -62,7 +62,10 @@ impl From<AnswerError> for RpcError {
     }
 }
 
-type Method = fn(&mut Supervisor, Value) -> Result<Value, RpcError>;
+/// A result as JSON text: a long list is never built as a tree.
+pub type Text = String;
+
+type Method = fn(&mut Supervisor, Value) -> Result<Text, RpcError>;
 
 /// Every method, without its namespace.
 const METHODS: &[(&str, Method)] = &[
@@ -81,25 +84,25 @@ const METHODS: &[(&str, Method)] = &[
 /// Answers a request or a batch.
 pub fn serve(supervisor: &mut Supervisor, request: &[u8]) -> Vec<u8> {
     let reply = match serde_json::from_slice(request) {
-        Err(e) => Some(failed(Value::Null, &RpcError::new(-32_700, format!("this is no JSON: {e}")))),
+        Err(e) => Some(failed(&Value::Null, &RpcError::new(-32_700, format!("this is no JSON: {e}")))),
         Ok(Value::Array(batch)) if batch.is_empty() || batch.len() > BATCH => {
-            Some(failed(Value::Null, &RpcError::new(-32_600, format!("a batch holds 1 to {BATCH} requests"))))
+            Some(failed(&Value::Null, &RpcError::new(-32_600, format!("a batch holds 1 to {BATCH} requests"))))
         }
         Ok(Value::Array(batch)) => {
-            let replies: Vec<Value> = batch.into_iter().filter_map(|one| answer(supervisor, one)).collect();
-            (!replies.is_empty()).then_some(Value::Array(replies))
+            let replies: Vec<Text> = batch.into_iter().filter_map(|one| answer(supervisor, one)).collect();
+            (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
         }
         Ok(one) => answer(supervisor, one),
     };
     // A notification is not replied to in JSON-RPC; the frame is, with nothing in it.
-    reply.map(|reply| reply.to_string().into_bytes()).unwrap_or_default()
+    reply.map(String::into_bytes).unwrap_or_default()
 }
 
 /// Calls a method by its full name.
 ///
 /// # Errors
 /// [`RpcError`] as JSON-RPC numbers it.
-pub fn call(supervisor: &mut Supervisor, method: &str, params: Value) -> Result<Value, RpcError> {
+pub fn call(supervisor: &mut Supervisor, method: &str, params: Value) -> Result<Text, RpcError> {
     let name = method.split_once('.').filter(|(namespace, _)| NAMESPACES.contains(namespace)).map(|(_, name)| name);
     let found = METHODS.iter().find(|(known, _)| Some(*known) == name);
     let (_, run) = found.ok_or_else(|| RpcError::new(-32_601, format!("there is no method `{}`", shown(method))))?;
@@ -125,10 +128,10 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
     Value::deserialize(from).map(Some)
 }
 
-fn answer(supervisor: &mut Supervisor, request: Value) -> Option<Value> {
+fn answer(supervisor: &mut Supervisor, request: Value) -> Option<Text> {
     let request: Request = match serde_json::from_value(request) {
         Ok(request) => request,
-        Err(e) => return Some(failed(Value::Null, &RpcError::new(-32_600, format!("this is no request: {e}")))),
+        Err(e) => return Some(failed(&Value::Null, &RpcError::new(-32_600, format!("this is no request: {e}")))),
     };
     let result = if request.jsonrpc == "2.0" {
         call(supervisor, &request.method, request.params)
@@ -137,13 +140,13 @@ fn answer(supervisor: &mut Supervisor, request: Value) -> Option<Value> {
     };
     let id = request.id?;
     Some(match result {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-        Err(error) => failed(id, &error),
+        Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"),
+        Err(error) => failed(&id, &error),
     })
 }
 
-fn failed(id: Value, error: &RpcError) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": error.to_json() })
+fn failed(id: &Value, error: &RpcError) -> Text {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error.to_json() }).to_string()
 }
 
 pub(super) fn parameters<T: DeserializeOwned + Default>(params: Value) -> Result<T, RpcError> {
@@ -164,6 +167,7 @@ fn user() -> String {
     named.map_or_else(|| format!("user {uid}"), |user| user.name)
 }
 
-pub(super) fn to_value(value: &impl serde::Serialize) -> Result<Value, RpcError> {
-    serde_json::to_value(value).map_err(|e| RpcError::new(-32_603, e.to_string()))
+/// A result.
+pub(super) fn text(value: &impl serde::Serialize) -> Result<Text, RpcError> {
+    serde_json::to_string(value).map_err(|e| RpcError::new(-32_603, e.to_string()))
 }

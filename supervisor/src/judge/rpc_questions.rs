@@ -3,11 +3,11 @@
 //! Invariant: an answer says who gave it, through which face. Refuses an answer that it does not know, and a note that is
 //! too long to be one.
 
-use super::question::{Answering, Choice};
-use super::questions::{Ended, QuestionError};
-use super::rpc::{RpcError, by, parameters, to_value};
+use super::question::{Answering, Choice, Question};
+use super::question::{Ended, QuestionError};
+use super::rpc::{RpcError, Text, by, parameters, text};
 use super::supervisor::Supervisor;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -23,11 +23,11 @@ struct Pending {
 }
 
 /// The open questions, of all runs or of one.
-pub fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Pending { session } = parameters(params)?;
     let of = |run: Uuid| session.as_ref().is_none_or(|wanted| run.to_string() == *wanted);
     let pending: Vec<_> = supervisor.questions.pending().filter(|question| of(question.run)).collect();
-    to_value(&pending)
+    text(&pending)
 }
 
 #[derive(Default, Deserialize)]
@@ -37,7 +37,7 @@ struct Find {
 }
 
 /// The ids that end so, at most two: of open questions, or else of ended ones.
-pub fn find(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn find(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Find { suffix } = parameters(params)?;
     let open = supervisor.questions.pending().map(|question| question.audit_id.to_string());
     let mut found: Vec<String> = open.filter(|id| id.ends_with(&suffix)).take(2).collect();
@@ -47,7 +47,7 @@ pub fn find(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcErro
         }
         found.truncate(2);
     }
-    to_value(&found)
+    text(&found)
 }
 
 #[derive(Default, Deserialize)]
@@ -61,8 +61,16 @@ struct Decide {
     minutes: Option<u32>,
 }
 
+#[derive(Serialize)]
+struct Answered {
+    #[serde(flatten)]
+    question: Question,
+    decision: &'static str,
+    decided_by: String,
+}
+
 /// Answers a question.
-pub fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Decide { audit_id, request_id, decision, note, face, minutes } = parameters(params)?;
     let id = match (audit_id, request_id) {
         (Some(id), None) | (None, Some(id)) => id,
@@ -75,10 +83,8 @@ pub fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcEr
     let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
     let by = by(face.as_deref());
     let answering = Answering { choice, note: super::text::word(note.as_bytes()), by: by.clone() };
-    let mut row = to_value(&supervisor.answer(id, &answering)?)?;
-    row["decision"] = json!(choice.as_str());
-    row["decided_by"] = json!(by);
-    Ok(row)
+    let question = supervisor.answer(id, &answering)?;
+    text(&Answered { question, decision: choice.as_str(), decided_by: by })
 }
 
 /// The answers, in the two spellings that clients use.
@@ -103,7 +109,7 @@ struct Recent {
 }
 
 /// The questions that ended last, latest first.
-pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Recent { limit } = parameters(params)?;
     let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
     let mut recent: Vec<Ended> = Vec::new();
@@ -112,7 +118,7 @@ pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Resu
     }
     recent.sort_by(|one, other| other.decided.cmp(&one.decided));
     recent.truncate(limit);
-    to_value(&recent)
+    text(&recent)
 }
 
 #[derive(Default, Deserialize)]
@@ -120,9 +126,9 @@ pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Resu
 struct Nothing {}
 
 /// Whether there is anything to ask about.
-pub fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn get_gate_state(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Nothing {} = parameters(params)?;
-    Ok(json!({
+    text(&json!({
         "installed": true,
         "disabledByEnv": supervisor.sessions.values().any(|session| session.frozen.gate_off),
         "overrideIgnored": false,

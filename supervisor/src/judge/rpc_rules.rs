@@ -3,7 +3,7 @@
 //! Invariant: a change is in the store before it is effective, and effective before it is confirmed: wardens forget what
 //! they were told before. Refuses a rule that could never match.
 
-use super::rpc::{RpcError, by, parameters, to_value};
+use super::rpc::{RpcError, Text, by, parameters, text};
 use super::rules;
 use super::supervisor::Supervisor;
 use super::workspaces::OwnRule;
@@ -26,7 +26,7 @@ fn store(error: impl std::fmt::Display) -> RpcError {
 struct Nothing {}
 
 /// The runs that go on.
-pub fn list_runs(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn list_runs(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Nothing {} = parameters(params)?;
     let runs = supervisor.sessions.values().map(|session| {
         json!({
@@ -34,7 +34,7 @@ pub fn list_runs(supervisor: &mut Supervisor, params: Value) -> Result<Value, Rp
             "origin": session.frozen.origin, "workspace": super::text::word(session.frozen.places.workspace.bytes()),
         })
     });
-    Ok(runs.collect())
+    text(&runs.collect::<Vec<_>>())
 }
 
 #[derive(Default, Deserialize)]
@@ -44,11 +44,11 @@ struct Stop {
 }
 
 /// Ends a run.
-pub fn stop_run(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn stop_run(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Stop { run } = parameters(params)?;
     let session = supervisor.sessions.get(&run).ok_or_else(|| RpcError::parameters("no run of this id goes on"))?;
     session.outbox.send(Message::Stop);
-    Ok(json!({ "run": run }))
+    text(&json!({ "run": run }))
 }
 
 #[derive(Default, Deserialize)]
@@ -67,7 +67,7 @@ fn folder(supervisor: &mut Supervisor, workspace: &str) -> Result<PathBuf, RpcEr
 }
 
 /// What was added or remembered in a workspace.
-pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Of { workspace } = parameters(params)?;
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get(&folder) else { return Err(store("the store is not open")) };
@@ -83,7 +83,7 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcErro
             "by": one.by, "created": rfc3339(one.created),
         })
     });
-    Ok(rules.chain(remembered).collect())
+    text(&rules.chain(remembered).collect::<Vec<_>>())
 }
 
 #[derive(Deserialize)]
@@ -99,7 +99,7 @@ struct Add {
 }
 
 /// Adds a rule.
-pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Add { workspace, r#match, decision, message, face } =
         serde_json::from_value(params).map_err(|e| RpcError::parameters(e.to_string()))?;
     let folder = folder(supervisor, &workspace)?;
@@ -109,7 +109,7 @@ pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError
     let own = OwnRule { id: Uuid::now_v7(), placed: PlacedRule { rule, place: by(face.as_deref()) } };
     let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
     entered.store.add_rule(&own).map_err(store)?;
-    let added = to_value(&own)?;
+    let added = text(&own)?;
     entered.rules.push(own);
     supervisor.rules_changed(&folder);
     Ok(added)
@@ -123,7 +123,7 @@ struct Remove {
 }
 
 /// Removes a rule or a remembered approval.
-pub fn remove(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcError> {
+pub fn remove(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Remove { workspace, id } = parameters(params)?;
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
@@ -134,5 +134,5 @@ pub fn remove(supervisor: &mut Supervisor, params: Value) -> Result<Value, RpcEr
     entered.rules.retain(|own| own.id != id);
     entered.remembered.retain(|remembered| remembered.id != id);
     supervisor.rules_changed(&folder);
-    Ok(json!({ "id": id }))
+    text(&json!({ "id": id }))
 }

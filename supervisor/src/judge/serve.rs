@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Messages that may wait for the judge; more wait in their sockets.
-const INBOX: usize = 1_024;
+const INBOX: usize = 256;
 /// Stack of the judge's thread: parsers of hostile text recurse.
 const STACK: usize = 32 << 20;
 /// Longest wait between two looks at the clock: a suspended machine must not stretch a deadline.
@@ -66,6 +66,7 @@ pub enum ServeError {
 /// # Errors
 /// Any [`ServeError`].
 pub fn serve(options: &Options) -> Result<(), ServeError> {
+    crate::sys::allocator::keep_small();
     let readiness = Readiness::begin(options.started)?;
     let Doors { inbox, ended, listener } = match open(options) {
         Ok(Some(doors)) => doors,

@@ -3,6 +3,7 @@
 //! Invariant: everything here comes from the warden's word at the start, and a supervisor that was started anew gets the
 //! same word again. Refuses a configuration that cannot be understood: such a run is not judged at all.
 
+use super::environment::Harmless;
 use super::grants::Grants;
 use super::launch::Launch;
 use crate::config::{ConfigError, Frozen};
@@ -44,6 +45,8 @@ pub struct Session {
     pub agent: String,
     /// What of the launch was seen.
     pub launch: Launch,
+    /// Variables that have no program load code.
+    pub harmless: Harmless,
     /// What approvals cover.
     pub grants: Grants,
     /// What is refused whatever anybody says.
@@ -83,6 +86,7 @@ impl Session {
             agent: super::text::word(launched.rsplit(|&byte| byte == b'/').next().unwrap_or(launched)),
             launch: Launch::default(),
             grants: Grants::default(),
+            harmless: Harmless::default(),
             run: Uuid::from_bytes(enlist.run),
             folder,
             forbidding: super::forbidden::forbidding(&frozen),

@@ -183,5 +183,5 @@ impl Supervisor {
 }
 
 #[cfg(test)]
-#[path = "supervisor_tests.rs"]
+#[path = "supervisor_tests/mod.rs"]
 mod tests;

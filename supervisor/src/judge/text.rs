@@ -5,18 +5,23 @@
 
 use stayexec_policy::display;
 
-/// Longest command line that is shown, in characters; the argument vector is kept whole beside it.
-const LONGEST: usize = 1000;
+/// Longest line that is shown whole, and what is shown of a longer one: its beginning and its end, in characters.
+const WHOLE: usize = 1_000;
+const HEAD: usize = 700;
+const TAIL: usize = 200;
 
-/// The argument vector as one shown line, folded where it is too long to be read.
+/// The argument vector as one shown line, folded where it is long: the whole of it is in the record.
 pub fn line(argv: &[Vec<u8>]) -> String {
-    let mut line = display::line(argv);
-    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
-        let whole = line.chars().count();
-        line.truncate(at);
-        line.push_str(&format!("… ({whole} characters)"));
+    fold(display::line(argv))
+}
+
+fn fold(line: String) -> String {
+    let at = |number: usize| line.char_indices().nth(number).map_or(line.len(), |(at, _)| at);
+    let count = line.chars().count();
+    if count <= WHOLE {
+        return line;
     }
-    line
+    format!("{} […{} more characters…] {}", &line[..at(HEAD)], count - HEAD - TAIL, &line[at(count - TAIL)..])
 }
 
 /// Bytes as text, without quoting.
@@ -39,9 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_is_folded_and_says_so() {
-        let line = line(&[b"echo".to_vec(), vec![b'x'; 5000]]);
-        assert!(line.chars().count() < 1100 && line.ends_with("… (5005 characters)"), "{line}");
+    fn a_long_line_keeps_its_beginning_and_its_end() {
+        let long = fold(format!("rm {}ä; end", "x".repeat(2_000)));
+        assert!(long.starts_with("rm xxx") && long.ends_with("xxxä; end") && long.contains("[…1109 more characters…]"), "{long}");
+        assert_eq!(fold("ä".repeat(WHOLE)), "ä".repeat(WHOLE));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: each function is one system call, or one small sequence with one meaning, and gives `io::Result`. Refuses to
 //! decide anything: what an errno means for a call is the warden's business.
 
+pub mod allocator;
 pub mod arch;
 pub mod filter;
 pub mod memory;

@@ -5,7 +5,7 @@
 
 use super::{Store, StoreError, signed, sql};
 use crate::judge::grants::Grant;
-use crate::judge::questions::Ended;
+use crate::judge::question::Ended;
 use rusqlite::params;
 use stayexec_protocol::{Answer, Decision, Reason};
 use uuid::Uuid;

@@ -6,15 +6,14 @@
 
 mod grants;
 mod index;
+mod kept;
 mod schema;
 
 pub use index::ingest;
 
 use super::grants::Grant;
+use super::question::Ended;
 use super::question::Question;
-use super::questions::Ended;
-use super::remembered::Remembered;
-use super::workspaces::OwnRule;
 use crate::clock::Nanos;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::ffi::OsString;
@@ -162,62 +161,6 @@ impl Store {
     pub fn recent(&self, limit: usize) -> Result<Vec<Ended>, StoreError> {
         let sentence = "SELECT outcome FROM question WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?1";
         let bodies: Vec<String> = self.rows(sentence, [i64::try_from(limit).unwrap_or(i64::MAX)], |row| row.get(0))?;
-        bodies.iter().map(|body| serde_json::from_str(body).map_err(StoreError::from)).collect()
-    }
-
-    /// Keeps an approval.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn remember(&mut self, remembered: &Remembered) -> Result<(), StoreError> {
-        let body = serde_json::to_string(remembered)?;
-        self.write("write an approval into", |tx| {
-            tx.execute("INSERT INTO remembered (id, body) VALUES (?1, ?2)", params![remembered.id.to_string(), body])
-        })
-        .map(drop)
-    }
-
-    /// Forgets an approval; `false` where there is none of this id.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn forget(&mut self, id: Uuid) -> Result<bool, StoreError> {
-        self.write("remove an approval from", |tx| tx.execute("DELETE FROM remembered WHERE id = ?1", [id.to_string()])).map(|n| n == 1)
-    }
-
-    /// Every remembered approval, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn remembered(&self) -> Result<Vec<Remembered>, StoreError> {
-        let bodies: Vec<String> = self.rows("SELECT body FROM remembered ORDER BY id", [], |row| row.get(0))?;
-        bodies.iter().map(|body| serde_json::from_str(body).map_err(StoreError::from)).collect()
-    }
-
-    /// Keeps a rule.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn add_rule(&mut self, rule: &OwnRule) -> Result<(), StoreError> {
-        let body = serde_json::to_string(rule)?;
-        let id = rule.id.to_string();
-        self.write("write a rule into", |tx| tx.execute("INSERT INTO rule (id, body) VALUES (?1, ?2)", params![id, body])).map(drop)
-    }
-
-    /// Removes a rule; `false` where there is none of this id.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn remove_rule(&mut self, id: Uuid) -> Result<bool, StoreError> {
-        self.write("remove a rule from", |tx| tx.execute("DELETE FROM rule WHERE id = ?1", [id.to_string()])).map(|n| n == 1)
-    }
-
-    /// Every rule, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn rules(&self) -> Result<Vec<OwnRule>, StoreError> {
-        let bodies: Vec<String> = self.rows("SELECT body FROM rule ORDER BY id", [], |row| row.get(0))?;
         bodies.iter().map(|body| serde_json::from_str(body).map_err(StoreError::from)).collect()
     }
 
