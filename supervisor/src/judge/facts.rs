@@ -100,6 +100,7 @@ impl Session {
             workspace: self.frozen.places.workspace.bytes(),
             temp: &self.temp,
             home: self.frozen.places.home.bytes(),
+            own_files: stayexec_policy::OwnFiles::default(),
         }
     }
 }

@@ -101,6 +101,7 @@ impl Known {
             workspace: frozen.places.workspace.bytes(),
             temp: &[],
             home: frozen.places.home.bytes(),
+            own_files: stayexec_policy::OwnFiles::default(),
         };
         let shape = |class| Shape::of(policy, &exec, &places, class);
         let found = self.approvals.iter().find(|approval| approval.pattern.covers_shape(&self.mac, class, shape))?;
