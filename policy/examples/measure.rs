@@ -1,11 +1,21 @@
 //! Classifies the `command` (or `argv`) of every line of a JSON-lines file and compares it with `class`, `also_right`
-//! or `verdict`, where the line has them. Prints what differs and how long a line took.
+//! or `verdict`, where the line has them; an `argv` with `exe` counts as a start of that file. Prints what differs and how
+//! long a line took.
 //!
 //! `cargo run --release -p stayexec-policy --example measure -- FILE`
 
 use std::time::Instant;
 
-use stayexec_policy::{CommandClass, SecurityPolicy};
+use stayexec_policy::{CommandClass, Exec, FileFacts, Part, Places, SecurityPolicy, Stdin};
+
+/// A start of this file, as if everybody believed it.
+fn start(policy: &SecurityPolicy, file: &str, argv: &[String]) -> Part {
+    let argv: Vec<Vec<u8>> = argv.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let path = file.as_bytes();
+    let file = FileFacts { path, root_owned: true, chain_root_owned: true, unchanged: true, same_view: true, linker_trusted: true };
+    let exec = Exec { argv: &argv, environment: &[], baseline: &[], cwd: b"/", file, script: None, stdin: Stdin::Null };
+    policy.explain_argv(&exec, &Places::default())
+}
 
 fn main() {
     let path = std::env::args().nth(1).expect("a file of JSON lines");
@@ -21,7 +31,8 @@ fn main() {
             (Some(command), _) => (command.to_owned(), policy.explain_command(command)),
             (None, Some(argv)) => {
                 let argv: Vec<String> = argv.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-                (argv.join(" "), policy.explain_words(&argv))
+                let file = value["real"].as_str().or(value["exe"].as_str());
+                (argv.join(" "), file.map_or_else(|| policy.explain_words(&argv), |file| start(&policy, file, &argv)))
             }
             _ => continue,
         };

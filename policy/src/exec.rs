@@ -15,7 +15,8 @@ pub struct Exec<'a> {
     pub cwd: &'a [u8],
     /// The file that was loaded.
     pub file: FileFacts<'a>,
-    /// The file behind `#!`, or a text without `#!` that the caller will interpret, or the script operand of a shell.
+    /// The file behind `#!`, a text without `#!` that the caller will interpret, or the operand that
+    /// [`Assessment::wants`](crate::Assessment::wants) asked for.
     pub script: Option<Script<'a>>,
     /// What the image will find on descriptor 0.
     pub stdin: Stdin,
@@ -41,12 +42,16 @@ pub struct FileFacts<'a> {
 /// A text that an interpreter will run.
 #[derive(Debug, Clone, Copy)]
 pub struct Script<'a> {
-    /// Where it lies.
+    /// Its path as the interpreter was told it: a word of `argv`.
     pub path: &'a [u8],
     /// Its text; `None`: unreadable or too long.
     pub text: Option<&'a [u8]>,
+    /// It was named on the command line and looked at because the judgement wanted it; otherwise the kernel chose it.
+    pub operand: bool,
     /// The kernel itself chose the interpreter (`#!`), so `argv` holds the script's path as an operand.
     pub interpreted_by_kernel: bool,
+    /// Facts about the script's own file: its resolved path, and whether that can be believed (`linker_trusted`: true).
+    pub file: FileFacts<'a>,
 }
 
 /// What descriptor 0 is. A shell without operand reads its text from there.
@@ -95,12 +100,29 @@ impl FileFacts<'_> {
     /// The name of this file is that of the program: it is where programs are installed, and nobody in the run put it there.
     #[must_use]
     pub fn trusted(&self, places: &Places<'_>) -> bool {
-        let parent = self.path.iter().rposition(|&byte| byte == b'/').map_or(&b""[..], |at| &self.path[..at.max(1)]);
-        let listed = |dirs: &[Vec<u8>]| dirs.iter().any(|dir| !parent.is_empty() && dir.strip_suffix(b"/").unwrap_or(dir) == parent);
-        let trusted_dir = || places.trust_dirs.iter().any(|dir| below(self.path, dir));
-        let placed = (self.root_owned && self.chain_root_owned) || listed(places.launch_path) || trusted_dir();
+        let placed = (self.root_owned && self.chain_root_owned) || self.in_launch_path(places) || self.in_trusted_dir(places);
         let outside = !below(self.path, places.workspace) && !places.temp.iter().any(|dir| below(self.path, dir));
         placed && outside && self.unchanged && self.same_view && self.linker_trusted && self.path.starts_with(b"/")
+    }
+
+    /// It lies where programs are called from, and not among data that only has a program's name.
+    pub(crate) fn among_programs(&self, places: &Places<'_>) -> bool {
+        let parent = self.parent();
+        let last = parent.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        matches!(last, b"bin" | b"sbin") || self.in_launch_path(places) || self.in_trusted_dir(places)
+    }
+
+    fn parent(&self) -> &[u8] {
+        self.path.iter().rposition(|&byte| byte == b'/').map_or(&b""[..], |at| &self.path[..at.max(1)])
+    }
+
+    fn in_launch_path(&self, places: &Places<'_>) -> bool {
+        let parent = self.parent();
+        places.launch_path.iter().any(|dir| !parent.is_empty() && dir.strip_suffix(b"/").unwrap_or(dir) == parent)
+    }
+
+    fn in_trusted_dir(&self, places: &Places<'_>) -> bool {
+        places.trust_dirs.iter().any(|dir| below(self.path, dir))
     }
 
     /// Last component of the path.

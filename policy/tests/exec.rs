@@ -10,8 +10,24 @@ struct Start<'a> {
     environment: &'a [&'a str],
     unchanged: bool,
     root_owned: bool,
-    script: Option<(&'a str, Option<&'a str>, bool)>,
+    script: Option<Behind<'a>>,
     stdin: Stdin,
+}
+
+/// A script: the word in argv, where it leads, its text, and who chose it.
+#[derive(Clone, Copy)]
+struct Behind<'a> {
+    path: &'a str,
+    resolved: &'a str,
+    text: Option<&'a str>,
+    operand: bool,
+    kernel: bool,
+    unchanged: bool,
+    root_owned: bool,
+}
+
+fn behind(path: &'static str, resolved: &'static str, text: Option<&'static str>) -> Behind<'static> {
+    Behind { path, resolved, text, operand: false, kernel: true, unchanged: true, root_owned: resolved.starts_with("/usr") }
 }
 
 const PLAIN: Start<'_> =
@@ -24,7 +40,8 @@ fn owned(words: &[&str]) -> Vec<Vec<u8>> {
 fn assess(start: &Start<'_>) -> Assessment {
     let (argv, environment, baseline) =
         (owned(start.argv), owned(start.environment), owned(&["HOME=/home/dev", "PAGER=less", "NODE_OPTIONS=--x"]));
-    let (launch_path, temp, trust) = (owned(&["/usr/bin", "/home/dev/.cargo/bin"]), owned(&["/tmp"]), owned(&["/opt/tools"]));
+    let (launch_path, temp, trust) =
+        (owned(&["/usr/bin", "/home/dev/.cargo/bin", "/home/dev/.pyenv/shims"]), owned(&["/tmp"]), owned(&["/opt/tools"]));
     let places = Places { launch_path: &launch_path, trust_dirs: &trust, workspace: b"/home/dev/proj", temp: &temp, home: b"/home/dev" };
     let file = FileFacts {
         path: start.path.as_bytes(),
@@ -34,10 +51,19 @@ fn assess(start: &Start<'_>) -> Assessment {
         same_view: true,
         linker_trusted: true,
     };
-    let script = start.script.map(|(path, text, kernel)| Script {
-        path: path.as_bytes(),
-        text: text.map(str::as_bytes),
-        interpreted_by_kernel: kernel,
+    let script = start.script.map(|behind| Script {
+        path: behind.path.as_bytes(),
+        text: behind.text.map(str::as_bytes),
+        operand: behind.operand,
+        interpreted_by_kernel: behind.kernel,
+        file: FileFacts {
+            path: behind.resolved.as_bytes(),
+            root_owned: behind.root_owned,
+            chain_root_owned: behind.root_owned,
+            unchanged: behind.unchanged,
+            same_view: true,
+            linker_trusted: true,
+        },
     });
     let exec =
         Exec { argv: &argv, environment: &environment, baseline: &baseline, cwd: b"/home/dev/proj", file, script, stdin: start.stdin };
@@ -93,19 +119,145 @@ fn shells_and_scripts() {
     let script = |text, kernel| Start {
         path: "/usr/bin/bash",
         argv: &["bash", "/home/dev/proj/x.sh"],
-        script: Some(("/home/dev/proj/x.sh", text, kernel)),
+        script: Some(Behind { kernel, ..behind("/home/dev/proj/x.sh", "/home/dev/proj/x.sh", text) }),
         ..PLAIN
     };
     assert_eq!(assess(&script(Some("#!/bin/bash\nls\n"), true)).class, Read);
     assert_eq!(assess(&script(Some("#!/bin/bash\nrm -rf x\n"), true)).class, Destructive);
     assert_eq!(assess(&script(None, true)).class, Write);
     assert!(assess(&script(Some("ls"), false)).text_seen);
-    let python = Start { path: "/usr/bin/python3.11", argv: &["python3", "x.py"], script: Some(("x.py", Some("print(1)"), true)), ..PLAIN };
+    let python = Start {
+        path: "/usr/bin/python3.11",
+        argv: &["python3", "x.py"],
+        script: Some(behind("x.py", "/home/dev/proj/x.py", Some("print(1)"))),
+        ..PLAIN
+    };
     assert_eq!(assess(&python).class, Write);
     assert_eq!(class("/usr/bin/node", &["node", "/usr/bin/npm", "install", "x"]), Install);
     assert_eq!(class("/usr/bin/env", &["env", "node", "x"]), Write);
     assert_eq!(class("/usr/bin/xargs", &["xargs", "-0", "grep", "-n", "def"]), Read);
     assert_eq!(class("/usr/bin/xargs", &["xargs", "rm", "-rf"]), Destructive);
+}
+
+/// A script that the kernel or the command line gives to an interpreter, everything in its place.
+fn script(image: &str, argv: &[&str], behind: Behind<'_>) -> Assessment {
+    assess(&Start { path: image, argv, script: Some(behind), ..PLAIN })
+}
+
+const NPM: (&str, &str) = ("/usr/bin/npm", "/usr/lib/node_modules/npm/bin/npm-cli.js");
+
+#[test]
+fn a_believed_script_is_what_its_name_says() {
+    let npm = behind(NPM.0, NPM.1, Some("require('x')"));
+    let operand = Behind { operand: true, kernel: false, ..npm };
+    for (argv, expected) in [
+        (&["/usr/bin/env", "node", "/usr/bin/npm", "--version"][..], Read),
+        (&["/usr/bin/env", "node", "/usr/bin/npm", "ls", "--depth=0"][..], Read),
+        (&["/usr/bin/env", "node", "/usr/bin/npm", "view", "x"][..], Network),
+        (&["/usr/bin/env", "node", "/usr/bin/npm", "install", "x"][..], Install),
+        (&["/usr/bin/env", "-S node --no-warnings", "/usr/bin/npm", "ls"][..], Read),
+        (&["/usr/bin/env", "-S node --require=./x", "/usr/bin/npm", "ls"][..], Write),
+        (&["/usr/bin/env", "-S LD_PRELOAD=./x node", "/usr/bin/npm", "ls"][..], Write),
+        (&["/usr/bin/env", "/tmp/node", "/usr/bin/npm", "ls"][..], Write),
+    ] {
+        assert_eq!(script("/usr/bin/env", argv, npm).class, expected, "{argv:?}");
+    }
+    for (argv, expected) in [
+        (&["node", "/usr/bin/npm", "--version"][..], Read),
+        (&["node", "/usr/bin/npm", "install", "x"][..], Install),
+        (&["node", "--max-old-space-size=4096", "/usr/bin/npm", "ls"][..], Read),
+        (&["node", "--require", "./x.js", "/usr/bin/npm", "ls"][..], Write),
+        (&["node", "-r./x.js", "/usr/bin/npm", "ls"][..], Write),
+        (&["node", "--import=./x.js", "/usr/bin/npm", "ls"][..], Write),
+        (&["node", "--unheard-of", "/usr/bin/npm", "ls"][..], Write),
+        (&["node", "./x.js", "/usr/bin/npm", "ls"][..], Write),
+        (&["node", "-e", "1", "/usr/bin/npm", "ls"][..], Write),
+    ] {
+        assert_eq!(script("/usr/bin/node", argv, npm).class, expected, "{argv:?}");
+        assert_eq!(script("/usr/bin/node", argv, operand).class, expected, "{argv:?}");
+    }
+    assert!(script("/usr/bin/node", &["node", "/usr/bin/npm", "install", "x"], operand).text_seen);
+    let options = Start { environment: &["NODE_OPTIONS=--require ./x"], path: "/usr/bin/node", argv: &["node", NPM.0, "ls"], ..PLAIN };
+    assert_eq!(assess(&Start { script: Some(operand), ..options }).class, Write);
+}
+
+#[test]
+fn a_script_is_believed_only_where_a_program_would_be() {
+    let argv = &["node", "/usr/bin/npm", "ls"][..];
+    let npm = behind(NPM.0, NPM.1, Some(""));
+    assert_eq!(script("/usr/bin/node", argv, Behind { unchanged: false, ..npm }).class, Write);
+    assert_eq!(script("/usr/bin/node", argv, Behind { root_owned: false, ..npm }).class, Write);
+    assert_eq!(script("/usr/bin/node", argv, Behind { resolved: "/tmp/npm-cli.js", ..npm }).class, Write);
+    assert_eq!(script("/usr/bin/node", argv, Behind { resolved: "/home/dev/proj/npm", ..npm }).class, Write);
+    assert_eq!(script("/usr/bin/node", argv, Behind { resolved: "/usr/lib/x/other.js", ..npm }).class, Write, "the name is the file's");
+    assert_eq!(script("/tmp/node", argv, npm).class, Write);
+    // What only bears the name of a program lies elsewhere.
+    let completion = behind("/usr/share/completions/ls", "/usr/share/completions/ls", Some("import os"));
+    assert_eq!(script("/usr/bin/python3", &["python3", "/usr/share/completions/ls"], completion).class, Write);
+    // Without its text an operand may be a directory, or nothing at all.
+    let unread = Behind { operand: true, kernel: false, text: None, ..npm };
+    assert_eq!(script("/usr/bin/node", argv, unread).class, Write);
+    assert_eq!(script("/usr/bin/node", argv, Behind { text: None, ..npm }).class, Read, "the kernel's own choice");
+    // What it would be still raises.
+    assert_eq!(script("/usr/bin/node", &["node", "npm", "install"], Behind { path: "npm", unchanged: false, ..npm }).class, Install);
+}
+
+#[test]
+fn shell_scripts_by_name_and_by_text() {
+    let which = behind("/usr/bin/which", "/usr/bin/which.debianutils", Some("#!/bin/sh\nfor x; do rm $x; done\n"));
+    assert_eq!(script("/usr/bin/dash", &["/bin/sh", "/usr/bin/which", "ls"], which).class, Read);
+    assert_eq!(script("/usr/bin/dash", &["/bin/sh", "-e", "/usr/bin/which", "ls"], which).class, Read);
+    assert_eq!(script("/usr/bin/dash", &["/bin/sh", "-", "/usr/bin/which", "ls"], which).class, Read);
+    assert_eq!(script("/usr/bin/bash", &["bash", "--rcfile", "x", "/usr/bin/which", "ls"], which).class, Write);
+    assert_eq!(script("/usr/bin/bash", &["bash", "-c", "rm -rf x", "/usr/bin/which"], which).class, Destructive);
+    assert_eq!(script("/usr/bin/dash", &["sh", "/usr/bin/which", "ls"], Behind { unchanged: false, ..which }).class, Write);
+    assert_eq!(script("/usr/bin/busybox", &["/bin/sh", "/usr/bin/which", "ls"], which).class, Read);
+    let ldd = behind("/usr/bin/ldd", "/usr/bin/ldd", Some("#!/bin/bash\nrm -rf x\n"));
+    assert_eq!(script("/usr/bin/bash", &["/bin/bash", "/usr/bin/ldd", "x"], ldd).class, Write, "what ldd is known for");
+    assert_eq!(script("/usr/bin/bash", &["/bin/bash", "/usr/bin/ldd", "--version"], ldd).class, Read);
+    assert_eq!(script("/usr/bin/bash", &["/bin/bash", "/usr/bin/ldd", "x"], Behind { text: Some("ls"), ..ldd }).class, Read);
+    let shim = behind("/home/dev/.pyenv/shims/python3", "/home/dev/.pyenv/shims/python3", Some("exec pyenv exec \"$0\" \"$@\"\n"));
+    assert_eq!(script("/usr/bin/bash", &["bash", "/home/dev/.pyenv/shims/python3", "--version"], shim).class, Read);
+    assert_eq!(script("/usr/bin/bash", &["bash", "/home/dev/.pyenv/shims/python3", "x.py"], shim).class, Write);
+    assert_eq!(script("/usr/bin/env", &["/usr/bin/env", "bash", "/home/dev/.pyenv/shims/python3", "-V"], shim).class, Read);
+    let release = behind("/usr/bin/lsb_release", "/usr/share/pyshared/lsb_release.py", Some("import os"));
+    assert_eq!(script("/usr/bin/python3.11", &["/usr/bin/python3", "-Es", "/usr/bin/lsb_release", "-a"], release).class, Read);
+    assert_eq!(script("/usr/bin/python3.11", &["python3", "-X", "x", "/usr/bin/lsb_release", "-a"], release).class, Write);
+}
+
+#[test]
+fn a_file_that_decides_is_wanted() {
+    let wants = |path, argv| assess(&Start { path, argv, ..PLAIN }).wants.map(|path| String::from_utf8(path).unwrap());
+    assert_eq!(wants("/usr/bin/bash", &["bash", "x.sh", "a"]).as_deref(), Some("x.sh"));
+    assert_eq!(wants("/usr/bin/bash", &["bash", "-eux", "./x.sh"]).as_deref(), Some("./x.sh"));
+    assert_eq!(wants("/usr/bin/node", &["node", "/usr/bin/npm", "ls"]).as_deref(), Some("/usr/bin/npm"));
+    assert_eq!(wants("/usr/bin/python3.11", &["python3", "-u", "tool.py"]).as_deref(), Some("tool.py"));
+    assert_eq!(wants("/usr/bin/perl", &["perl", "-w", "x.pl", "x.pl"]).as_deref(), Some("x.pl"));
+    assert_eq!(wants("/usr/bin/busybox", &["sh", "x.sh"]).as_deref(), Some("x.sh"));
+    for (path, argv) in [
+        ("/usr/bin/bash", &["bash", "-c", "ls"][..]),
+        ("/usr/bin/bash", &["bash", "-s", "x"]),
+        ("/usr/bin/bash", &["bash", "--version"]),
+        ("/usr/bin/bash", &["bash", "/dev/fd/63"]),
+        ("/usr/bin/bash", &["bash"]),
+        ("/usr/bin/python3.11", &["python3", "-m", "pip", "list"]),
+        ("/usr/bin/python3.11", &["python3", "-c", "1", "x"]),
+        ("/usr/bin/python3.11", &["python3", "-"]),
+        ("/usr/bin/perl", &["perl", "-ne", "print", "x"]),
+        ("/usr/bin/env", &["env", "node", "x.js"]),
+        ("/usr/bin/ls", &["ls", "x"]),
+        ("/usr/bin/nosuch", &["nosuch", "x"]),
+    ] {
+        assert_eq!(wants(path, argv), None, "{argv:?}");
+    }
+    let asked = assess(&Start {
+        path: "/usr/bin/bash",
+        argv: &["bash", "x.sh"],
+        script: Some(Behind { operand: true, kernel: false, ..behind("x.sh", "/home/dev/proj/x.sh", Some("ls")) }),
+        ..PLAIN
+    });
+    assert_eq!((asked.class, asked.wants, asked.text_seen), (Read, None, true));
+    assert!(!assess(&Start { path: "/usr/bin/bash", argv: &["bash", "x.sh"], ..PLAIN }).text_seen);
 }
 
 #[test]

@@ -29,5 +29,6 @@ fn files_of_a_user_are_checked_and_win() {
     assert_eq!(policy.classify_command("frobnicate -w x"), CommandClass::Write);
     assert!(policy.explain_command("frobnicate -w x").deciding().entry.as_deref() == Some("mine.toml:1"));
     assert!(Knowledge::with_files(&file("[x]\nclass = \"harmless\"\n")).is_err());
+    assert!(Knowledge::with_files(&file("[x]\nclass = \"read\"\nlax = true\n")).is_err(), "options of a Read are listed");
     assert!(Knowledge::with_files(&file("[x]\nclass = \"read\"\n[x.examples]\n\"x --y\" = \"read\"\n")).is_err());
 }

@@ -9,6 +9,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod ask;
 #[cfg(feature = "alloc")]
 mod event;
 #[cfg(feature = "alloc")]

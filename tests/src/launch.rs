@@ -1,17 +1,15 @@
-//! Starting a command of a scene, and waiting for its end.
+//! What a command of a scene is started with.
 //!
-//! Invariant: no command outlives its limit, and none is left unreaped.
+//! Invariant: nothing of the tests' own environment or privilege reaches it but what the scene gives.
 
-use crate::{Outcome, Scene, until};
-use anyhow::{Context, Result, bail};
+use crate::sys::with_default_signals;
+use crate::{Outcome, Running, Scene};
+use anyhow::{Context, Result};
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// What a command has as standard input.
 #[derive(Debug)]
@@ -86,6 +84,13 @@ impl<'s> Launch<'s> {
         self
     }
 
+    /// Takes a variable out of its environment.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.environment.retain(|(known, _)| known != name);
+        self
+    }
+
     /// Sets its working directory.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -118,6 +123,7 @@ impl<'s> Launch<'s> {
         if let Some(id) = self.scene.switch() {
             command.uid(id).gid(id);
         }
+        with_default_signals(&mut command);
         Ok(command)
     }
 
@@ -129,18 +135,8 @@ impl<'s> Launch<'s> {
         let mut command = self.assembled()?;
         let piped = !matches!(self.input, Input::Null);
         command.stdin(if piped { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let begun = Instant::now();
-        let mut child = command.spawn().with_context(|| format!("cannot start {:?}", self.words))?;
-        let (out, err) = (Stream::of(child.stdout.take()), Stream::of(child.stderr.take()));
-        let stdin = match (self.input, child.stdin.take()) {
-            (Input::Text(text), Some(mut pipe)) => {
-                // Whoever reads no further than it needs breaks the pipe; that is no failure.
-                std::thread::spawn(move || pipe.write_all(&text));
-                None
-            }
-            (_, pipe) => pipe,
-        };
-        Ok(Running { scene: self.scene, child, stdin, out, err, begun, limit: self.limit, ended: false })
+        let child = command.spawn().with_context(|| format!("cannot start {:?}", self.words))?;
+        Ok(Running::new(self.scene, child, self.input, self.limit))
     }
 
     /// Starts it and waits for its end.
@@ -149,130 +145,5 @@ impl<'s> Launch<'s> {
     /// It cannot be started or does not end in time.
     pub fn finish(self) -> Result<Outcome> {
         self.start()?.finish()
-    }
-}
-
-/// What was read from a pipe so far.
-#[derive(Debug)]
-struct Stream {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    reader: Option<JoinHandle<()>>,
-}
-
-impl Stream {
-    fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let reader = pipe.map(|mut pipe| {
-            let bytes = Arc::clone(&bytes);
-            std::thread::spawn(move || {
-                let mut block = [0; 65536];
-                while let Ok(n @ 1..) = pipe.read(&mut block) {
-                    if let Ok(mut bytes) = bytes.lock() {
-                        bytes.extend_from_slice(block.get(..n).unwrap_or_default());
-                    }
-                }
-            })
-        });
-        Self { bytes, reader }
-    }
-
-    fn so_far(&self) -> Vec<u8> {
-        self.bytes.lock().map(|b| b.clone()).unwrap_or_default()
-    }
-
-    fn at_end(&self) -> bool {
-        self.reader.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-}
-
-/// A started command.
-#[derive(Debug)]
-pub struct Running<'s> {
-    scene: &'s Scene,
-    child: Child,
-    stdin: Option<ChildStdin>,
-    out: Stream,
-    err: Stream,
-    begun: Instant,
-    limit: Duration,
-    ended: bool,
-}
-
-impl Running<'_> {
-    /// Its process id.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Its standard output so far.
-    #[must_use]
-    pub fn out(&self) -> String {
-        String::from_utf8_lossy(&self.out.so_far()).into_owned()
-    }
-
-    /// Its standard error so far.
-    #[must_use]
-    pub fn err(&self) -> String {
-        String::from_utf8_lossy(&self.err.so_far()).into_owned()
-    }
-
-    /// Waits until standard output holds `text`.
-    ///
-    /// # Errors
-    /// The limit passed.
-    pub fn says(&self, text: &str) -> Result<()> {
-        let said = until(&format!("{text:?} on standard output"), self.limit, || self.out().contains(text).then_some(()));
-        said.with_context(|| self.told())
-    }
-
-    /// Writes a line to its standard input, where that is open.
-    ///
-    /// # Errors
-    /// It reads no more.
-    pub fn types(&mut self, line: &str) -> Result<()> {
-        Ok(self.stdin.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{line}"))?)
-    }
-
-    /// Writes an empty line.
-    ///
-    /// # Errors
-    /// As [`Running::types`].
-    pub fn press(&mut self) -> Result<()> {
-        self.types("")
-    }
-
-    /// Waits for its end, and for the end of its streams.
-    ///
-    /// # Errors
-    /// It does not end in time, or something else still holds its streams 10 s after its end.
-    pub fn finish(mut self) -> Result<Outcome> {
-        drop(self.stdin.take());
-        let (mut status, limit) = (None, self.limit);
-        let waited = until("the command to end", limit, || {
-            status = self.child.try_wait().ok().flatten();
-            status
-        });
-        let took = self.begun.elapsed();
-        let status = waited.with_context(|| self.told())?;
-        self.ended = true;
-        let streams = until("the ends of its streams", Duration::from_secs(10), || (self.out.at_end() && self.err.at_end()).then_some(()));
-        if streams.is_err() {
-            bail!("its streams are still held: {}", self.told());
-        }
-        Ok(Outcome { status, stdout: self.out.so_far(), stderr: self.err.so_far(), took })
-    }
-
-    fn told(&self) -> String {
-        format!("{:#?}\n--- stdout\n{}\n--- stderr\n{}", self.scene.processes(), self.out(), self.err())
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if !self.ended {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
     }
 }

@@ -6,12 +6,15 @@
 
 mod bounds;
 mod clock;
+mod commands;
 mod faces;
+mod files;
 mod fixture;
 mod i386;
 mod launch;
 mod outcome;
 mod process;
+mod running;
 mod scene;
 mod sys;
 mod terminal;
@@ -22,9 +25,10 @@ pub use clock::{until, within};
 pub use faces::{Entry, Question};
 pub use fixture::install;
 pub use i386::i386_mark;
-pub use launch::{Input, Launch, Running};
+pub use launch::{Input, Launch};
 pub use outcome::Outcome;
 pub use process::{Process, fds, owned_by, resident_kib};
+pub use running::Running;
 pub use scene::{Scene, User};
 pub use terminal::Terminal;
 pub use victim::{Mark, Victim};

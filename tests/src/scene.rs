@@ -2,20 +2,16 @@
 //!
 //! Invariant: when a scene ends, no process of it is left; where one was that nobody had announced, the test fails.
 
-use crate::faces::{Entry, Question};
-use crate::fixture::{built, install};
+use crate::fixture::install;
 use crate::process::{Process, owned_by};
-use crate::{Launch, Mark, Outcome, Victim, cannot_run, until};
+use crate::{cannot_run, until};
 use anyhow::{Context, Result, ensure};
 use nix::sys::signal::Signal;
-use nix::unistd::{Uid, chown, geteuid};
-use std::collections::HashMap;
-use std::ffi::OsStr;
+use nix::unistd::geteuid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -131,191 +127,6 @@ impl Scene {
             all.push((name.to_owned(), value.into()));
         }
         all
-    }
-
-    /// Makes a file of the scene's user in the work folder; missing folders above it too.
-    ///
-    /// # Errors
-    /// Whatever the file system says.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
-        let path = self.work().join(name);
-        let mut made = Vec::new();
-        for above in path.ancestors().skip(1).take_while(|p| !p.exists()) {
-            made.push(above.to_owned());
-        }
-        fs::create_dir_all(path.parent().context("a file has a folder")?)?;
-        fs::write(&path, content)?;
-        made.push(path.clone());
-        for one in made {
-            self.give(&one)?;
-        }
-        Ok(path)
-    }
-
-    /// Writes the user's configuration file, and returns its path.
-    ///
-    /// # Errors
-    /// Whatever the file system says.
-    pub fn configure(&self, text: &str) -> Result<PathBuf> {
-        self.file("../config/stayexec/config.toml", text)?;
-        Ok(self.path("config/stayexec/config.toml"))
-    }
-
-    /// Makes an executable file in the work folder.
-    ///
-    /// # Errors
-    /// Whatever the file system says.
-    pub fn program(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
-        let source = self.file(&format!("{name}.source"), content)?;
-        let path = self.work().join(name);
-        install(&source, &path)?;
-        fs::remove_file(source)?;
-        self.give(&path)?;
-        Ok(path)
-    }
-
-    /// Puts the fixture `name` into the work folder, and returns the name to start it by.
-    ///
-    /// # Errors
-    /// It cannot be copied.
-    pub fn fixture(&self, name: &str) -> Result<String> {
-        self.copy(&built(name), name)
-    }
-
-    /// Copies a program into the work folder as `name`, and returns the name to start it by.
-    ///
-    /// # Errors
-    /// It cannot be copied.
-    pub fn copy(&self, from: &Path, name: &str) -> Result<String> {
-        let to = self.work().join(name);
-        install(from, &to)?;
-        self.give(&to)?;
-        Ok(format!("{}/{name}", self.work().display()))
-    }
-
-    /// A folder in the work folder that nobody may remove.
-    ///
-    /// # Errors
-    /// Whatever the file system says.
-    pub fn victim(&self, name: &str) -> Result<Victim> {
-        self.file(&format!("{name}/inner/kept"), "kept")?;
-        Ok(Victim::new(self.work().join(name)))
-    }
-
-    /// A file in the work folder that is not there yet.
-    #[must_use]
-    pub fn mark(&self, name: &str) -> Mark {
-        Mark::new(self.work().join(name))
-    }
-
-    /// Gives `path` to the scene's user.
-    ///
-    /// # Errors
-    /// Whatever chown(2) says.
-    pub fn give(&self, path: &Path) -> Result<()> {
-        if let Some(id) = self.switch() {
-            chown(path, Some(Uid::from_raw(id)), Some(id.into()))?;
-        }
-        Ok(())
-    }
-
-    /// `stayexec`, to be given words.
-    #[must_use]
-    pub fn stayexec(&self) -> Launch<'_> {
-        Launch::new(self).words([self.binary()])
-    }
-
-    /// `stayexec run`, to be given flags and a command.
-    #[must_use]
-    pub fn run(&self) -> Launch<'_> {
-        self.stayexec().words(["run"])
-    }
-
-    /// A gated command in the readonly tier with nobody to ask, by the floor of judged execs alone.
-    ///
-    /// # Errors
-    /// It does not end in time.
-    pub fn readonly<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Result<Outcome> {
-        self.run().tier("readonly").origin("unattended").unconfined().command(command).finish()
-    }
-
-    /// A gated command in the full tier with nobody to ask: the positive control.
-    ///
-    /// # Errors
-    /// It does not end in time.
-    pub fn full<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Result<Outcome> {
-        self.run().tier("full").origin("unattended").unconfined().command(command).finish()
-    }
-
-    /// A command without any gate.
-    ///
-    /// # Errors
-    /// It does not end in time.
-    pub fn ungated<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Result<Outcome> {
-        self.ungated_launch(command).finish()
-    }
-
-    /// A command without any gate, not started yet.
-    pub fn ungated_launch<S: AsRef<OsStr>>(&self, command: impl IntoIterator<Item = S>) -> Launch<'_> {
-        Launch::new(self).words(command)
-    }
-
-    /// Whether `stayexec verb --help` tells of `what`.
-    #[must_use]
-    pub fn offers(&self, verb: &str, what: &str) -> bool {
-        static SEEN: OnceLock<Mutex<HashMap<String, String>>> = OnceLock::new();
-        let Ok(mut seen) = SEEN.get_or_init(Mutex::default).lock() else { return false };
-        let help = seen.entry(verb.to_owned()).or_insert_with(|| {
-            let words = if verb.is_empty() { vec!["--help"] } else { vec![verb, "--help"] };
-            self.stayexec().words(words).finish().map(|o| o.out()).unwrap_or_default()
-        });
-        help.contains(what)
-    }
-
-    /// The open questions.
-    ///
-    /// # Errors
-    /// `pending --json` fails or does not print an array.
-    pub fn pending(&self) -> Result<Vec<Question>> {
-        Question::all(&self.stayexec().words(["pending", "--json"]).finish()?)
-    }
-
-    /// Waits until `count` questions are open.
-    ///
-    /// # Errors
-    /// It takes more than 30 s.
-    pub fn asked(&self, count: usize) -> Result<Vec<Question>> {
-        let mut last = Vec::new();
-        let found = until(&format!("{count} open questions"), Duration::from_secs(30), || {
-            last = self.pending().ok()?;
-            (last.len() == count).then(|| last.clone())
-        });
-        found.with_context(|| format!("open: {last:?}"))
-    }
-
-    /// Waits until one question is open.
-    ///
-    /// # Errors
-    /// It takes more than 30 s.
-    pub fn asked_once(&self) -> Result<Question> {
-        self.asked(1)?.pop().context("one question")
-    }
-
-    /// Answers a question: `words` are a verb and what goes with it, the id comes behind the verb.
-    ///
-    /// # Errors
-    /// The command does not end in time.
-    pub fn answer(&self, question: &Question, words: &[&str]) -> Result<Outcome> {
-        let (verb, rest) = words.split_first().context("a verb")?;
-        self.stayexec().words([verb]).words([&question.audit_id]).words(rest).finish()
-    }
-
-    /// The history of the work folder.
-    ///
-    /// # Errors
-    /// `history --json` fails or does not print an array.
-    pub fn history(&self) -> Result<Vec<Entry>> {
-        Entry::all(&self.stayexec().words(["history", "--json"]).finish()?)
     }
 
     /// The processes that belong to the scene.

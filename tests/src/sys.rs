@@ -1,7 +1,24 @@
 //! The system calls that no safe crate offers. The one place with `unsafe`.
 
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Starts the command with every signal as a login shell has it: whoever runs the tests in the background, or under nohup,
+/// has them ignored, and a child would inherit that.
+pub fn with_default_signals(command: &mut Command) {
+    let reset = || {
+        for signal in Signal::iterator().filter(|s| !matches!(s, Signal::SIGKILL | Signal::SIGSTOP)) {
+            // SAFETY: the default action runs no code of this process, so no handler's requirements arise.
+            unsafe { nix::sys::signal::signal(signal, SigHandler::SigDfl) }?;
+        }
+        Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?)
+    };
+    // SAFETY: between fork and exec the closure makes system calls only; it neither allocates nor takes a lock.
+    unsafe { command.pre_exec(reset) };
+}
 
 /// A descriptor of the process, which no other process can come to be named by.
 pub fn pidfd(pid: u32) -> io::Result<OwnedFd> {

@@ -169,7 +169,6 @@ fn stop_ends_a_run() -> Result<()> {
 }
 
 #[test]
-#[ignore = "the waiting line after 2 s is not written yet"]
 fn a_waiting_line_tells_the_agent() -> Result<()> {
     let scene = Scene::new()?;
     let running = supervised(&scene, "touch a; echo status $?").start()?;

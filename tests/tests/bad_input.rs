@@ -177,3 +177,18 @@ fn faces_without_a_supervisor() -> Result<()> {
     outcome.expect_code(4).expect_one_line();
     Ok(())
 }
+
+#[test]
+fn an_environment_without_folders_has_those_below_home() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let mut launch = touching(scene.run().tier("full"));
+        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            launch = launch.without(name);
+        }
+        launch.finish()?.expect_code(0).expect_quiet();
+        scene.mark("ran").expect_made();
+        assert!(scene.path("home/.local/state/stayexec").is_dir());
+        assert!(!scene.path("state/stayexec").exists());
+    }
+    Ok(())
+}

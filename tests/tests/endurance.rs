@@ -80,3 +80,17 @@ fn many_runs_share_a_supervisor() -> Result<()> {
     assert!(fds(supervisor) <= before + 1, "{before} descriptors before, {} after", fds(supervisor));
     Ok(())
 }
+
+#[test]
+fn runs_that_begin_at_once_share_one_supervisor() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let begun: Vec<_> = (0..8).map(|i| scene.run().tier("full").command(["touch", &format!("made-{i}")]).start()).collect();
+        for running in begun {
+            running?.finish()?.expect_code(0).expect_quiet();
+        }
+        assert!((0..8).all(|i| scene.mark(&format!("made-{i}")).there()));
+        within("one supervisor", || scene.processes().iter().filter(|p| scene.is_supervisor(p)).count() == 1)?;
+        assert_eq!(scene.history()?.len(), 8);
+    }
+    Ok(())
+}

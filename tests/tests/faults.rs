@@ -70,6 +70,47 @@ fn killed_at(after: Duration, warden_too: bool) -> Result<usize> {
     Ok(made.len())
 }
 
+/// Ten held markers are approved one after the other while the supervisor is killed at an instant of its own.
+fn answered_through(after: Duration) -> Result<()> {
+    let scene = Scene::new()?;
+    scene.fixture("mark")?;
+    let run = scene.run().tier("supervised").unconfined();
+    let running = run.command(["bash", "-c", "for i in {0..9}; do ./mark made-$i & done; wait; echo over"]).start()?;
+    let questions = scene.asked(10)?;
+    let (supervisor, begun) = (scene.supervisor()?, Instant::now());
+    std::thread::scope(|scope| -> Result<()> {
+        let killer = scope.spawn(|| {
+            let _ = until("the instant", Duration::from_secs(5), || (begun.elapsed() >= after).then_some(()));
+            scene.signal(&supervisor, Signal::SIGKILL);
+        });
+        for question in &questions {
+            // An answer that met a dying supervisor is given again: 5 says that it had counted.
+            until("an answer that counts", Duration::from_secs(20), || {
+                let code = scene.answer(question, &["approve"]).ok()?.code();
+                matches!(code, 0 | 5).then_some(())
+            })?;
+        }
+        let _ = killer.join();
+        Ok(())
+    })?;
+    running.finish()?.expect_line("over");
+    let history = scene.history()?;
+    for i in 0..10 {
+        let name = format!("made-{i}");
+        assert_eq!(scene.mark(&name).count(), 1, "{name}");
+        assert_eq!(history.iter().filter(|e| e.argv.last() == Some(&name) && e.decision == "allow").count(), 1, "{name}: {history:#?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn no_answer_is_lost_or_applied_twice_when_the_supervisor_is_killed() -> Result<()> {
+    for after in instants(rounds(5, 200)) {
+        answered_through(after / 4)?;
+    }
+    Ok(())
+}
+
 /// Instants from the start of the load on, spread without any pattern.
 fn instants(count: u32) -> impl Iterator<Item = Duration> {
     (0..count).map(|i| Duration::from_micros(u64::from(i.wrapping_mul(2_654_435_761) >> 12) % 300_000))

@@ -10,7 +10,7 @@ use crate::shell::{Piece, Word};
 pub(crate) const UNKNOWN: char = '\u{e000}';
 
 /// One argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Arg {
     /// The text, with [`UNKNOWN`] where it is not known.
     pub text: String,
@@ -20,17 +20,21 @@ pub(crate) struct Arg {
     pub risky: bool,
     /// Any text at all, of any number of words, may stand here.
     pub free: bool,
+    /// Its beginning, or a further word, comes from a variable that the text never sets, or may be any name of a file.
+    pub outside: bool,
+    /// Such a variable stands without quotes: it may be several words.
+    pub splits: bool,
 }
 
 impl Arg {
     pub fn closed(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { known: text.len(), text, risky: false, free: false }
+        Self { known: text.len(), text, ..Self::default() }
     }
 
     /// Nothing of it is known.
     pub fn open(risky: bool) -> Self {
-        Self { text: UNKNOWN.to_string(), known: 0, risky, free: risky }
+        Self { text: UNKNOWN.to_string(), risky, free: risky, ..Self::default() }
     }
 
     pub fn is_open(&self) -> bool {
@@ -63,9 +67,14 @@ fn globbed(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
+/// Any name at all matches: `*.c` is not likely to be an option, `*` may be `-delete`.
+fn bare_glob(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'*' | b'?'))
+}
+
 fn glob(text: &str) -> Arg {
     let known = text.find(['*', '?', '[']).unwrap_or(text.len());
-    Arg { text: text.to_owned(), known, risky: false, free: false }
+    Arg { text: text.to_owned(), known, outside: bare_glob(text), ..Arg::default() }
 }
 
 /// The word as one argument.
@@ -75,7 +84,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     {
         return Arg::closed(text.clone());
     }
-    let mut arg = Arg { text: String::new(), known: 0, risky: false, free: false };
+    let mut arg = Arg::default();
     let mut open = false;
     for piece in &word.pieces {
         let before = arg.text.len();
@@ -87,6 +96,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 arg.text.push_str(text);
                 if let (Some(at), false) = (active, open) {
                     arg.known = before + at;
+                    arg.outside |= word.pieces.len() == 1 && bare_glob(text);
                     open = true;
                 }
                 arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
@@ -99,10 +109,14 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                     let unsafe_value = *risky
                         || match value {
                             Some(Value::Known(text)) => text.split_whitespace().any(|part| part.starts_with('-')),
-                            Some(Value::Open { risky }) => *risky,
+                            Some(Value::Open { risky, .. }) => *risky,
                             None => vars.doubtful(),
                         };
-                    open_here(&mut arg, &mut open, unsafe_value && (before == 0 || !*quoted));
+                    let placed = before == 0 || !*quoted;
+                    let from_outside = outside(name, value, vars);
+                    arg.outside |= placed && from_outside;
+                    arg.splits |= !*quoted && from_outside;
+                    open_here(&mut arg, &mut open, unsafe_value && placed);
                 }
             },
             Piece::Command { body, quoted } => {
@@ -126,6 +140,41 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
         arg.text.push(UNKNOWN);
     }
     arg
+}
+
+/// Variables that a shell or a login sets: paths, names and numbers.
+const PLAIN: &[&str] = &[
+    "HOME",
+    "PWD",
+    "OLDPWD",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "HOSTNAME",
+    "SHELL",
+    "UID",
+    "EUID",
+    "PPID",
+    "BASHPID",
+    "SHLVL",
+    "RANDOM",
+    "SECONDS",
+    "LINENO",
+    "EPOCHSECONDS",
+    "COLUMNS",
+    "LINES",
+    "?",
+    "$",
+    "!",
+    "#",
+];
+
+fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {
+    match value {
+        Some(Value::Known(_)) => false,
+        Some(Value::Open { outside, .. }) => *outside,
+        None => vars.doubtful() || !PLAIN.contains(&name),
+    }
 }
 
 fn open_here(arg: &mut Arg, open: &mut bool, risky: bool) {

@@ -1,11 +1,14 @@
 //! One program start: the name of the resolved file, whether it can be believed, the environment it was given, the
 //! script it will run, and then its arguments.
+//!
+//! Invariant: only facts of the files that were loaded or looked at lower a judgement; a name in `argv` never does.
 
 use std::cell::RefCell;
 
 use super::args::Arg;
 use super::judge::{Feed, Judge, Raise, Scope, part};
 use super::program::base;
+use super::script;
 use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::Meaning;
@@ -16,7 +19,7 @@ const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase
 
 pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, explain: bool) -> (Assessment, Part) {
     let judge = Judge { starts: true, ..Judge::new(policy, explain) };
-    let part = self::judge(&judge, start, places);
+    let Outcome { part, text_seen, wants } = self::judge(&judge, start, places);
     let deciding = part.deciding();
     let assessment = Assessment {
         class: part.class,
@@ -24,48 +27,55 @@ pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_
         reason: deciding.reason.clone(),
         entry: deciding.entry.clone(),
         trusted: start.file.trusted(places),
-        text_seen: text_seen(&judge, start),
+        text_seen,
+        wants,
     };
     (assessment, part)
 }
 
-/// A shell that takes its text from its input, and an interpreter with text that was not looked into, are not seen.
-fn text_seen(judge: &Judge<'_>, start: &Exec<'_>) -> bool {
-    let name = String::from_utf8_lossy(start.file.name()).into_owned();
-    match judge.knowledge.program(&name).and_then(|entry| entry.special.as_deref()) {
-        Some("shell") => {
-            let has_text = start.argv.iter().skip(1).any(|arg| arg.len() > 1 && arg[0] == b'-' && arg[1] != b'-' && arg.contains(&b'c'));
-            has_text || start.script.is_some_and(|script| script.text.is_some())
-        }
-        Some("interpreter") => start.script.is_none_or(|script| script.text.is_some()) && start.argv.len() > 1,
-        _ => true,
-    }
+pub(super) struct Outcome {
+    part: Part,
+    text_seen: bool,
+    wants: Option<Vec<u8>>,
 }
 
-pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) -> Part {
+pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) -> Outcome {
     let args: Vec<Arg> = start.argv.iter().map(|arg| Arg::closed(String::from_utf8_lossy(arg))).collect();
     let mut out = part(judge.text(&args));
-    let name = String::from_utf8_lossy(start.file.name()).into_owned();
+    let file_name = String::from_utf8_lossy(start.file.name()).into_owned();
+    let name = called(&file_name, &args);
     let feed = Feed { fed: !matches!(start.stdin, Stdin::Null | Stdin::Terminal), ..Feed::default() };
     let (vars, functions) = (Vars::default(), RefCell::new(Vec::new()));
     let scope = Scope { vars: &vars, functions: &functions, level: 0, feed };
     let rest = args.get(1..).unwrap_or_default();
-    let script = start.script.and_then(|script| shell_script(judge, &name, &script));
+    let kernel = start.script.is_some_and(|script| script.interpreted_by_kernel);
+    let file = script::call(judge, name, rest, kernel, &scope);
     judge.collect_command(&args);
-    match script {
-        Some(text) => {
-            let child = judge.text_part(&text, None, 1, &Feed::default());
-            out.add(child, judge.explain);
-            if let Some(script) = start.script {
-                judge.collect_path(&name, &String::from_utf8_lossy(script.path));
+    let (mut text_seen, mut wants) = (reads_no_text(judge, name, rest), None);
+    match (start.script, &file) {
+        (Some(script), Some(call)) if call.path.full().is_some_and(|path| path.as_bytes() == script.path) => {
+            text_seen = script::judge(judge, start, &script, call, places, &scope, &mut out);
+        }
+        (Some(script), _) if !script.interpreted_by_kernel && judge.knowledge.program(name).is_none() => {
+            text_seen = script.text.is_some();
+            match script.text.and_then(|text| std::str::from_utf8(text).ok()) {
+                Some(text) => {
+                    let child = judge.text_part(text, None, 1, &Feed::default());
+                    out.add(child, judge.explain);
+                    judge.collect_path(name, &String::from_utf8_lossy(script.path));
+                }
+                None => out.raise(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "a text that could not be read")),
             }
         }
-        None if start.script.is_some_and(|script| !script.interpreted_by_kernel) && judge.knowledge.program(&name).is_none() => {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "a text that could not be read"));
+        _ => {
+            judge.named(name, rest, &scope, &mut out);
+            if let Some(call) = file {
+                text_seen = false;
+                wants = start.script.is_none().then(|| script::wanted(start, &call)).flatten();
+            }
         }
-        None => program(judge, &name, &args, rest, &scope, &mut out),
     }
-    environment(judge, start, &name, &scope, &mut out);
+    environment(judge, start, name, &scope, &mut out);
     if !start.file.trusted(places) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, untrusted(start, places)));
     }
@@ -75,30 +85,25 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     if out.reason.is_empty() {
         out.reason = "only reads".into();
     }
-    out
+    Outcome { part: out, text_seen, wants }
 }
 
-fn program(judge: &Judge<'_>, name: &str, args: &[Arg], rest: &[Arg], scope: &Scope<'_>, out: &mut Part) {
-    if MULTI_CALL.contains(&name)
-        && let Some(called) = args.first().and_then(Arg::full).map(base)
-        && called != name
-    {
-        judge.named(called, rest, scope, out);
-        return;
+/// The name that counts: the file's, or what a file of several programs was called.
+fn called<'a>(file: &'a str, args: &'a [Arg]) -> &'a str {
+    match args.first().and_then(Arg::full).map(base) {
+        Some(called) if MULTI_CALL.contains(&file) => called,
+        _ => file,
     }
-    judge.named(name, rest, scope, out);
 }
 
-/// The text of a shell script, when the image is a shell that will run it, or the text stands for itself.
-fn shell_script(judge: &Judge<'_>, name: &str, script: &crate::Script<'_>) -> Option<String> {
-    let is_shell = judge.knowledge.program(name).and_then(|entry| entry.special.as_deref()) == Some("shell");
-    if !is_shell && script.interpreted_by_kernel {
-        return None;
+/// Nothing is read from a file or the input to be run: no shell or interpreter, or one with its text in its arguments.
+fn reads_no_text(judge: &Judge<'_>, name: &str, args: &[Arg]) -> bool {
+    let Some(entry) = judge.knowledge.program(name) else { return true };
+    match entry.special.as_deref() {
+        Some("shell") => super::vet(entry, args).has("-c"),
+        Some("interpreter") => !args.is_empty(),
+        _ => true,
     }
-    if !is_shell && judge.knowledge.program(name).is_some() {
-        return None;
-    }
-    std::str::from_utf8(script.text?).ok().map(str::to_owned)
 }
 
 /// What the environment makes this program load, where it differs from the environment of the run.

@@ -7,6 +7,7 @@ use super::args::Arg;
 use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
+use crate::shell::Disputed;
 use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 
 /// Texts inside texts.
@@ -35,6 +36,8 @@ pub(crate) struct Judge<'p> {
     pub starts: bool,
     pub work: Cell<usize>,
     pub bytes: Cell<usize>,
+    /// What the texts of the shell that is being judged hold that others read otherwise.
+    pub disputed: Cell<Disputed>,
     pub collected: Option<RefCell<Collected>>,
 }
 
@@ -70,8 +73,36 @@ impl<'p> Judge<'p> {
             starts: false,
             work: Cell::new(0),
             bytes: Cell::new(0),
+            disputed: Cell::default(),
             collected: None,
         }
+    }
+
+    pub fn dispute(&self, found: Disputed) {
+        let before = self.disputed.get();
+        self.disputed.set(Disputed {
+            not_posix: before.not_posix || found.not_posix,
+            zsh: before.zsh || found.zsh,
+            comment: before.comment || found.comment,
+        });
+    }
+
+    /// Judges a text as the shell of this name reads it: a construct that is a command, an operator or an option to it, and
+    /// something else to the parser here, raises.
+    pub fn read_by(&self, shell: &str, interactive: bool, text: impl FnOnce() -> Part) -> Part {
+        let outer = self.disputed.take();
+        let mut out = text();
+        let found = self.disputed.replace(outer);
+        let stem = shell.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let other = match stem {
+            "bash" | "rbash" | "ksh" | "mksh" | "lksh" | "oksh" => false,
+            "zsh" => found.zsh || (found.comment && interactive),
+            _ => found.not_posix,
+        };
+        if other {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "a construct that this shell reads in another way"));
+        }
+        out
     }
 
     /// Counts one program; false past the cap.

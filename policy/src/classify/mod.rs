@@ -10,6 +10,7 @@ mod language;
 mod paths;
 mod pipeline;
 mod program;
+mod script;
 mod special;
 mod vars;
 mod vet;

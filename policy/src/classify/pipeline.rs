@@ -50,6 +50,10 @@ fn printed(stage: &Command, index: usize) -> Option<String> {
     }
     let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
     let words = words?;
+    // Some shells' echo takes escapes.
+    if words.first().is_some_and(|name| name == "echo") && words.iter().any(|word| word.contains('\\')) {
+        return None;
+    }
     match words.split_first() {
         Some((name, rest)) if name == "echo" => {
             Some(rest.iter().filter(|word| !matches!(word.as_str(), "-n" | "-e" | "-E")).cloned().collect::<Vec<_>>().join(" "))

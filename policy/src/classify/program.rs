@@ -18,6 +18,12 @@ pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// A path into a directory whose programs are what their names say.
+pub(crate) fn standard(path: &str) -> bool {
+    let short = base(path);
+    short.len() < path.len() && STANDARD.contains(&&path[..path.len() - short.len() - 1])
+}
+
 impl Judge<'_> {
     /// A command of shell text: its first word is a name, a function or a path.
     pub fn command(&self, args: &[Arg], scope: &Scope<'_>) -> Part {
@@ -49,16 +55,13 @@ impl Judge<'_> {
             return out;
         }
         let short = base(name);
-        if short.len() < name.len() {
-            let dir = &name[..name.len() - short.len() - 1];
-            if !STANDARD.contains(&dir) {
-                self.collect_path(name, name);
-                out.raise(Finding::new(
-                    CommandClass::Write,
-                    ReasonCode::UntrustedFile,
-                    format!("{} may be any program", crate::display::word(name)),
-                ));
-            }
+        if short.len() < name.len() && !standard(name) {
+            self.collect_path(name, name);
+            out.raise(Finding::new(
+                CommandClass::Write,
+                ReasonCode::UntrustedFile,
+                format!("{} may be any program", crate::display::word(name)),
+            ));
         }
         self.named(short, rest, scope, &mut out);
         out
@@ -144,7 +147,7 @@ impl Judge<'_> {
             Role::Run if matches!(taken.value.full(), Some("never" | "always" | "auto" | "")) => {}
             Role::Run => {
                 let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
-                let child = self.text_arg(&taken.value, &inner);
+                let child = self.read_by("sh", false, || self.text_arg(&taken.value, &inner));
                 out.add(child, self.explain);
             }
             Role::File => self.collect_path(name, &taken.value.text),
@@ -214,7 +217,7 @@ impl Judge<'_> {
         let child = match entry.payload {
             Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
-                self.joined(&words, &inner)
+                self.read_by("sh", false, || self.joined(&words, &inner))
             }
             _ => self.external(&args[start..], &inner),
         };
@@ -334,7 +337,17 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     let name = &arg.text[..at];
     let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
     valid.then(|| {
-        (name.to_owned(), Arg { text: arg.text[at + 1..].to_owned(), known: arg.known - at - 1, risky: arg.risky, free: arg.free })
+        (
+            name.to_owned(),
+            Arg {
+                text: arg.text[at + 1..].to_owned(),
+                known: arg.known - at - 1,
+                risky: arg.risky,
+                free: arg.free,
+                outside: arg.outside,
+                splits: arg.splits,
+            },
+        )
     })
 }
 
@@ -346,6 +359,8 @@ pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
             known: at.min(arg.known),
             risky: arg.risky,
             free: arg.free,
+            outside: arg.outside,
+            splits: arg.splits,
         },
         _ => arg.clone(),
     }

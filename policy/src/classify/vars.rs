@@ -12,7 +12,16 @@ use crate::shell::{Command, Compound, Piece, Simple, Word};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Known(String),
-    Open { risky: bool },
+    /// `outside`: from a variable that the text never sets, or names of files.
+    Open {
+        risky: bool,
+        outside: bool,
+    },
+}
+
+impl Value {
+    /// Anything at all.
+    const ANY: Self = Self::Open { risky: true, outside: true };
 }
 
 /// The variables of one text, and of the texts around it.
@@ -73,10 +82,11 @@ impl Vars {
     fn set(&mut self, name: &str, value: Value) {
         let risky = |value: &Value| match value {
             Value::Known(text) => text.split_whitespace().any(|part| part.starts_with('-')),
-            Value::Open { risky } => *risky,
+            Value::Open { risky, .. } => *risky,
         };
+        let outside = |value: &Value| matches!(value, Value::Open { outside: true, .. });
         let merged = match self.map.get(name) {
-            Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value) },
+            Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value), outside: outside(old) || outside(&value) },
             _ => value,
         };
         // Past the cap nothing is known about any variable.
@@ -85,14 +95,14 @@ impl Vars {
             return;
         }
         let long = matches!(&merged, Value::Known(text) if text.len() > MAX_VALUE);
-        self.map.insert(name.to_owned(), if long { Value::Open { risky: true } } else { merged });
+        self.map.insert(name.to_owned(), if long { Value::ANY } else { merged });
     }
 
     fn value(&self, word: &Word) -> Value {
         let arg = args::single(word, self);
         match arg.full() {
             Some(text) => Value::Known(text.to_owned()),
-            None => Value::Open { risky: arg.risky || arg.head().starts_with('-') || arg.head().contains(" -") },
+            None => Value::Open { risky: arg.risky || arg.head().starts_with('-') || arg.head().contains(" -"), outside: arg.outside },
         }
     }
 }
@@ -117,7 +127,7 @@ fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) ->
             let value = match vars.value(word) {
                 // An unquoted list item is split and may match files.
                 Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
-                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')) }
+                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false }
                 }
                 value => value,
             };
@@ -149,7 +159,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         for item in &assign.items {
             inside(item, vars, free);
             let item = vars.value(item);
-            vars.set(&assign.name, Value::Open { risky: true });
+            vars.set(&assign.name, Value::ANY);
             vars.set(&assign.name, item);
         }
         if assign.items.is_empty() {
@@ -163,11 +173,11 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         for word in &simple.words[1..] {
             if let Some(text) = word.literal() {
                 let text = text.split(['=', '[']).next().unwrap_or_default();
-                vars.set(text, Value::Open { risky: true });
+                vars.set(text, Value::ANY);
             }
         }
-        vars.set("REPLY", Value::Open { risky: true });
-        vars.set("MAPFILE", Value::Open { risky: true });
+        vars.set("REPLY", Value::ANY);
+        vars.set("MAPFILE", Value::ANY);
     }
     if DECLARERS.contains(&name.as_str()) {
         for word in &simple.words[1..] {
@@ -175,7 +185,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             if let Some((name, value)) = arg.text.split_once('=') {
                 let value = match arg.full() {
                     Some(_) => Value::Known(value.to_owned()),
-                    None => Value::Open { risky: arg.risky || value.starts_with('-') },
+                    None => Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside },
                 };
                 vars.set(name.trim_end_matches('+'), value);
             }

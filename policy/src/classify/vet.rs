@@ -69,7 +69,7 @@ struct Vetting<'a> {
 pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
     let mut vetting = Vetting { entry, args, at: 0, out: Vetted::default() };
     let first_only = entry.posix || entry.has_sub();
-    while vetting.at < args.len() {
+    while vetting.at < args.len() && !entry.words {
         let arg = &args[vetting.at];
         if arg.full() == Some("--") {
             vetting.out.dashes = Some(vetting.at);
@@ -77,16 +77,12 @@ pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
             break;
         }
         if arg.known == 0 && arg.is_open() {
-            if arg.risky && !entry.inert {
-                vetting.raise(ReasonCode::UnknownOperand, "a word that is only known when it runs may be an option");
-            }
+            vetting.unknown(arg);
             vetting.operand();
         } else if arg.text.starts_with('-') && arg.text.len() > 1 {
             vetting.option(arg);
         } else {
-            if arg.risky && !entry.inert {
-                vetting.raise(ReasonCode::UnknownOperand, "a word that is only known when it runs may be an option");
-            }
+            vetting.unknown(arg);
             vetting.operand();
         }
         if first_only && !vetting.out.operands.is_empty() {
@@ -107,6 +103,13 @@ impl Vetting<'_> {
 
     fn raise(&mut self, code: ReasonCode, reason: impl Into<Cow<'static, str>>) {
         self.out.findings.push(Finding::new(CommandClass::Write, code, reason));
+    }
+
+    /// A word where an option may stand, not all of it known.
+    fn unknown(&mut self, arg: &Arg) {
+        if !self.entry.inert && (arg.risky || (arg.outside && self.entry.guarded)) {
+            self.raise(ReasonCode::UnknownOperand, "a word that is only known when it runs may be an option");
+        }
     }
 
     fn unlisted(&mut self, option: &str) {
@@ -239,7 +242,8 @@ impl Vetting<'_> {
             self.at += 1;
             return;
         }
-        if value.as_ref().is_some_and(|value| value.free && value.known == 0) && !self.entry.inert {
+        let guarded = self.entry.guarded;
+        if value.as_ref().is_some_and(|value| (value.free && value.known == 0) || (value.splits && guarded)) && !self.entry.inert {
             self.raise(ReasonCode::UnknownOperand, "an option's value that is only known when it runs");
         }
         match value {
@@ -256,5 +260,12 @@ impl Vetting<'_> {
 
 /// The argument without its first bytes.
 fn rest_of(arg: &Arg, at: usize) -> Arg {
-    Arg { text: arg.text[at..].to_owned(), known: arg.known.saturating_sub(at), risky: arg.risky, free: arg.free }
+    Arg {
+        text: arg.text[at..].to_owned(),
+        known: arg.known.saturating_sub(at),
+        risky: arg.risky,
+        free: arg.free,
+        outside: arg.outside,
+        splits: arg.splits,
+    }
 }

@@ -32,6 +32,7 @@ impl Judge<'_> {
             return whole;
         }
         let script = shell::parse_at(text, level);
+        self.dispute(script.disputed);
         if let Some(why) = script.opaque {
             whole.raise(opaque(why, script.capped));
         }

@@ -66,9 +66,12 @@ pub(crate) struct Entry {
     pub bare: Option<CommandClass>,
     pub options: HashMap<Box<str>, Opt>,
     pub lax: bool,
+    pub words: bool,
     pub dash: bool,
     pub posix: bool,
     pub inert: bool,
+    /// It has an option that makes it worse than it is without.
+    pub guarded: bool,
     pub free: bool,
     /// For the first operands; the last holds for the rest. True: a path.
     pub operands: Vec<bool>,
@@ -154,12 +157,19 @@ impl Entry {
                 })
                 .collect::<Result<_, _>>()?,
         };
+        let class = raw.class.unwrap_or(if raw.payload.is_some() { CommandClass::Read } else { CommandClass::Write });
+        if raw.lax && class == CommandClass::Read {
+            return Err(flaw("lax, and Read: its options must be listed".into()));
+        }
+        let worse = |option: &Opt| option.class > class || matches!(option.role, Role::Sink | Role::Run | Role::Exec);
         Ok(Self {
             at,
-            class: raw.class.unwrap_or(if raw.payload.is_some() { CommandClass::Read } else { CommandClass::Write }),
+            guarded: raw.payload.is_some() || options.values().any(worse),
+            class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
             lax: raw.lax,
+            words: raw.words,
             dash: raw.dash,
             posix: raw.posix || raw.payload.is_some(),
             inert: raw.inert,

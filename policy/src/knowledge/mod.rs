@@ -92,6 +92,11 @@ impl Knowledge {
         self.find(name).or_else(|| self.find(without_triplet(name)?)).map(|at| &self.entries[at])
     }
 
+    /// The name is known by an ending that its entry lists.
+    pub(crate) fn by_suffix(&self, name: &str) -> bool {
+        !self.names.contains_key(name) && self.suffix(name).is_some()
+    }
+
     fn find(&self, name: &str) -> Option<usize> {
         if let Some(&at) = self.names.get(name) {
             return Some(at);
@@ -102,6 +107,10 @@ impl Knowledge {
         {
             return Some(at);
         }
+        self.suffix(name)
+    }
+
+    fn suffix(&self, name: &str) -> Option<usize> {
         self.suffixed
             .iter()
             .find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem))

@@ -36,8 +36,10 @@ pub(super) struct RawEntry {
     pub exec: String,
     /// The option ends everything: information is printed and nothing else happens.
     pub info: String,
-    /// Any option is taken.
+    /// Any option is taken: refused for Read.
     pub lax: bool,
+    /// It has no options at all: every argument is a word.
+    pub words: bool,
     /// Long options begin with one dash and are not bundled.
     pub dash: bool,
     /// Options end at the first operand.

@@ -12,6 +12,18 @@ pub(crate) struct Script {
     pub opaque: Option<&'static str>,
     /// A cap was met.
     pub capped: bool,
+    pub disputed: Disputed,
+}
+
+/// Constructs that some shells take for something else.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Disputed {
+    /// `[[`, `((`, `$[`: where a POSIX shell sees commands, operators and redirections.
+    pub not_posix: bool,
+    /// `$=name`, `$~name`: text, except where zsh expands and splits it.
+    pub zsh: bool,
+    /// A comment, which an interactive zsh runs.
+    pub comment: bool,
 }
 
 #[derive(Debug)]

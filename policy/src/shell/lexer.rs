@@ -66,6 +66,7 @@ impl<'a> Parser<'a> {
             match self.peek() {
                 b' ' | b'\t' => self.pos += 1,
                 b'#' => {
+                    self.disputed.comment = true;
                     while !self.at_end() && self.byte(self.pos) != b'\n' {
                         self.pos += 1;
                     }

@@ -4,12 +4,16 @@
 //! it does not fully understand is still walked for commands, and the script is marked *opaque*: the classifier then
 //! takes it for at least Write. It expands nothing.
 
+mod ansi;
 mod arith;
 mod ast;
+mod compound;
 mod expand;
 mod lexer;
 mod parser;
-pub(crate) use ast::{Command, Compound, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
+mod simple;
+
+pub(crate) use ast::{Command, Compound, Disputed, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
 
 /// Nesting of any kind; deeper text is opaque.
 pub(crate) const MAX_DEPTH: usize = 40;

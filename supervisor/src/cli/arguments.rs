@@ -30,6 +30,12 @@ pub(super) struct Run {
     /// A named set of options
     #[arg(long)]
     pub(super) preset: Option<Preset>,
+    /// Let the tree write below the workspace, its own temporary folder and the agent's state folders alone; without a word: on
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "on", value_name = "on|off")]
+    pub(super) confine: Option<Switch>,
+    /// One more folder that a confined tree may write to
+    #[arg(long, value_name = "DIR")]
+    pub(super) writable: Vec<PathBuf>,
     /// Record only: ask and refuse nothing
     #[arg(long)]
     pub(super) observe: bool,
@@ -39,6 +45,13 @@ pub(super) struct Run {
     /// The command
     #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
     pub(super) command: Vec<OsString>,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Switch {
+    On,
+    Off,
 }
 
 impl Run {

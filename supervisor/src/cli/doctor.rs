@@ -4,6 +4,7 @@
 //! can be tried out.
 
 use super::arguments::Listing;
+use super::confine::Confinement;
 use super::{context, print};
 use crate::config::{self, Overrides, Surroundings};
 use crate::control::{self, ControlError, PROGRAM_VERSION};
@@ -137,7 +138,9 @@ fn supervisor() -> Check {
 /// Uses the gate once; last, since it leaves this process with its signals blocked.
 fn floor(around: &Surroundings) -> Vec<Check> {
     let settings = config::load(&Overrides::default(), around);
-    let plan = settings.map_err(Failure::from).and_then(|own| super::run::plan(&["true".into()], &own, around, false, false));
+    let plan = settings
+        .map_err(Failure::from)
+        .and_then(|own| super::run::plan(&["true".into()], &own, around, &Confinement::none(), false, false));
     let Ok(plan) = plan else { return vec![Check::failed("gate", "not tried", "folders and configuration come first")] };
     let advice = "see the page on the floor in docs; in a container the profile has to allow seccomp and ptrace";
     let steps = warden::probe(&plan).steps.into_iter();

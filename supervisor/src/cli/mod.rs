@@ -5,6 +5,7 @@
 
 mod arguments;
 mod classify;
+mod confine;
 mod context;
 mod doctor;
 mod history;

@@ -3,6 +3,7 @@
 //! Invariant: whatever can be found wrong is found before anything of the command starts.
 
 use super::arguments::Run;
+use super::confine::Confinement;
 use super::context;
 use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
@@ -24,7 +25,8 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
     observable(&settings, arguments.observe)?;
-    let plan = plan(&arguments.command, &settings, &around, gate_off, arguments.observe)?;
+    let confinement = Confinement::of(arguments, &settings, around.uid)?;
+    let plan = plan(&arguments.command, &settings, &around, &confinement, gate_off, arguments.observe)?;
     announce(&settings, gate_off, arguments.observe);
     let status = warden::run(&plan)?;
     let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
@@ -36,6 +38,7 @@ pub(super) fn plan(
     command: &[OsString],
     settings: &Settings,
     around: &Surroundings,
+    confinement: &Confinement,
     gate_off: bool,
     observe: bool,
 ) -> Result<Plan, Failure> {
@@ -46,7 +49,7 @@ pub(super) fn plan(
     config::make_private(&journal_dir, around.uid)?;
     let frozen = Frozen::of(settings, gate_off, observe);
     // A supervisor would refuse it later; here nothing has started.
-    frozen.policy()?;
+    frozen.matrix()?;
     Ok(Plan {
         run: Uuid::now_v7().into_bytes(),
         command: command.to_vec(),
@@ -55,6 +58,8 @@ pub(super) fn plan(
         journal_dir,
         key_path: settings.directories.key(),
         workspace: settings.workspace.clone(),
+        writable: confinement.writable.clone(),
+        environment: confinement.environment(),
         tier: frozen.tier.to_string(),
         origin: word(&frozen.origin),
         require: match frozen.require {

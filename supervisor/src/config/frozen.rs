@@ -172,6 +172,14 @@ impl Frozen {
     /// # Errors
     /// [`ConfigError::Frozen`] where the matrix is looser than may be, or has a cell missing.
     pub fn policy(&self) -> Result<SecurityPolicy, ConfigError> {
+        Ok(SecurityPolicy::new(self.tier).with_matrix(self.matrix()?).with_classify(self.classify))
+    }
+
+    /// The matrix alone: without the classifier's knowledge, which takes memory that a warden need not have.
+    ///
+    /// # Errors
+    /// [`ConfigError::Frozen`].
+    pub fn matrix(&self) -> Result<Matrix, ConfigError> {
         let mut matrix = Matrix::default();
         for cell in &self.matrix {
             matrix.set(cell.tier, cell.class, cell.decision).map_err(|e| ConfigError::Frozen(e.to_string()))?;
@@ -179,7 +187,7 @@ impl Frozen {
         if self.matrix.len() != Tier::ALL.len() * CommandClass::ALL.len() {
             return Err(ConfigError::Frozen("the matrix is not whole".into()));
         }
-        Ok(SecurityPolicy::new(self.tier).with_matrix(matrix).with_classify(self.classify))
+        Ok(matrix)
     }
 }
 

@@ -22,14 +22,11 @@ use uuid::Uuid;
 impl Supervisor {
     /// Judges a start, now or once its operands were followed.
     pub(super) fn judge(&mut self, run: Uuid, event: Event) -> Result<(), String> {
-        if let Some(script) = facts::unread_script(&event) {
-            self.tell(run, Message::Look(event.call, script.to_vec()));
-            return Ok(());
-        }
         let session = self.sessions.get(&run).ok_or("this run is not known")?;
         // A parser that panics on hostile text must neither allow nor take the other runs down with it.
-        match catch_unwind(AssertUnwindSafe(|| facts::operands(session, &event))) {
-            Ok(operands) => {
+        match catch_unwind(AssertUnwindSafe(|| (facts::unread_script(session, &event), facts::operands(session, &event)))) {
+            Ok((Some(script), _)) => self.tell(run, Message::Look(event.call, script)),
+            Ok((None, operands)) => {
                 if let Some(followed) = self.following.begin(run, event, operands) {
                     self.judge_followed(run, followed);
                 }

@@ -9,28 +9,9 @@ use stayexec_policy::remember::Shape;
 use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, Part, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
 
-/// Shells, whose first operand is a text that they run.
-const SHELLS: [&[u8]; 6] = [b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash"];
-
-/// The operand that has to be read before this event can be judged: the script of a shell.
-pub fn unread_script(event: &Event) -> Option<&[u8]> {
-    let name = |path: &[u8]| path.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
-    let file = &event.executable.path[name(&event.executable.path)..];
-    if event.script.is_some() || event.stage != Stage::Loaded || !SHELLS.contains(&file) {
-        return None;
-    }
-    let mut words = event.argv.iter().skip(1).map(Vec::as_slice);
-    while let Some(word) = words.next() {
-        match word {
-            b"-" | b"--" => return words.next(),
-            b"-o" | b"+o" | b"-O" | b"+O" | b"--rcfile" | b"--init-file" => drop(words.next()),
-            // Its text is in the arguments, or comes from elsewhere.
-            [b'-', letters @ ..] if letters.first() != Some(&b'-') && letters.iter().any(|byte| b"cs".contains(byte)) => return None,
-            [b'-' | b'+', ..] => {}
-            script => return (!script.is_empty()).then_some(script),
-        }
-    }
-    None
+/// The operand that has to be read before this event can be judged: the script of a shell or an interpreter.
+pub fn unread_script(session: &Session, event: &Event) -> Option<Vec<u8>> {
+    (event.script.is_none() && event.stage == Stage::Loaded).then(|| assess(session, event).wants).flatten()
 }
 
 /// What the classifier says of an event.
@@ -87,6 +68,15 @@ fn exec<'a>(session: &'a Session, event: &'a Event, words: Option<&'a [Vec<u8>]>
         script: event.script.as_ref().map(|script| Script {
             path: &script.path,
             text: script.text.as_deref(),
+            operand: script.operand,
+            file: FileFacts {
+                path: &script.resolved,
+                root_owned: script.root_owned,
+                chain_root_owned: script.chain_root_owned,
+                unchanged: script.unchanged,
+                same_view: script.same_view,
+                linker_trusted: true,
+            },
             // The kernel's choice by `#!`, unless it is an operand that was looked at, or the text that was called.
             interpreted_by_kernel: event.stage != Stage::Text && !script.operand,
         }),

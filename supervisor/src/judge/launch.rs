@@ -47,7 +47,7 @@ impl Launch {
 
 /// The command that `/usr/bin/env` will start for a script's first line; `None` where this is something else.
 fn env_line(event: &Event) -> Option<Vec<Vec<u8>>> {
-    event.script.as_ref()?;
+    event.script.as_ref().filter(|script| !script.operand)?;
     if event.executable.path.rsplit(|&byte| byte == b'/').next() != Some(b"env") {
         return None;
     }

@@ -149,14 +149,11 @@ pub fn file_system(fd: &OwnedFd) -> io::Result<i64> {
 /// Those of readlinkat(2); ENAMETOOLONG past PATH_MAX.
 pub fn read_link(base: BorrowedFd<'_>, path: &[u8]) -> io::Result<Vec<u8>> {
     let path = c_path(path)?;
-    let mut target = vec![0; libc::PATH_MAX as usize];
+    let mut target = [0u8; libc::PATH_MAX as usize];
     // SAFETY: the path is a C string, the buffer is passed with its length.
-    let n =
-        checked(unsafe { libc::readlinkat(base.as_raw_fd(), path.as_ptr(), target.as_mut_ptr().cast(), target.len()) } as libc::c_long)?;
-    let n = n as usize;
-    if n == target.len() {
-        return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));
+    let n = unsafe { libc::readlinkat(base.as_raw_fd(), path.as_ptr(), target.as_mut_ptr().cast(), target.len()) };
+    match checked(n as libc::c_long)? as usize {
+        n if n == target.len() => Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG)),
+        n => Ok(target[..n].to_vec()),
     }
-    target.truncate(n);
-    Ok(target)
 }

@@ -129,6 +129,13 @@ pub fn kill(pid: i32, signal: i32) -> io::Result<()> {
     checked(unsafe { libc::kill(pid, signal) }.into()).map(drop)
 }
 
+/// Gives what was freed on the heap back to the kernel (malloc_trim(3)).
+pub fn trim_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: touches only the allocator's own state, under its own lock.
+    let _ = unsafe { libc::malloc_trim(0) };
+}
+
 /// Whether the thread `tid` is the leader of its process: tgkill(2) of nothing finds it under its own number.
 pub fn is_leader(tid: i32) -> bool {
     // SAFETY: numbers only; signal 0 is never sent.

@@ -137,14 +137,21 @@ fn decode(status: i32) -> Change {
 /// ESRCH.
 pub fn pending_signals(tid: i32) -> io::Result<Vec<i32>> {
     const SHARED: u32 = 1;
-    let mut signals = Vec::new();
+    let mut all = Vec::new();
     for flags in [0, SHARED] {
-        // SAFETY: siginfo_t is plain data: zero is a value.
-        let mut found: [libc::siginfo_t; 32] = unsafe { std::mem::zeroed() };
-        let args = libc::ptrace_peeksiginfo_args { off: 0, flags, nr: found.len() as i32 };
-        // SAFETY: the kernel reads the arguments and writes at most `nr` structures.
-        let n = checked(unsafe { libc::ptrace(libc::PTRACE_PEEKSIGINFO, tid, &raw const args, found.as_mut_ptr()) })?;
-        signals.extend(found.iter().take(n as usize).map(|info| info.si_signo));
+        let mut signals = Vec::new();
+        loop {
+            // SAFETY: siginfo_t is plain data: zero is a value.
+            let mut found: [libc::siginfo_t; 8] = unsafe { std::mem::zeroed() };
+            let args = libc::ptrace_peeksiginfo_args { off: signals.len() as u64, flags, nr: found.len() as i32 };
+            // SAFETY: the kernel reads the arguments and writes at most `nr` structures.
+            let n = checked(unsafe { libc::ptrace(libc::PTRACE_PEEKSIGINFO, tid, &raw const args, found.as_mut_ptr()) })? as usize;
+            signals.extend(found.iter().take(n).map(|info| info.si_signo));
+            if n < found.len() {
+                break;
+            }
+        }
+        all.extend(signals);
     }
-    Ok(signals)
+    Ok(all)
 }

@@ -60,11 +60,13 @@ impl Ending {
     /// With `left` it has left execve since, and stands where its first instruction would come next.
     pub fn begin(pid: i32, registers: Registers, left: bool, line: &[u8]) -> Self {
         let length = line.len() as u64;
-        let address = (registers.sp() - RED_ZONE - length) & !15;
-        let line_call = Forced::Write { address, length };
+        // Below the stack pointer, or, where the kernel has mapped nothing there, over the arguments: nobody reads them now.
+        let below = (registers.sp() - RED_ZONE - length) & !15;
+        let written = [below, registers.sp()].into_iter().find(|&at| memory::write(pid, at, line).is_ok());
+        // A line that found no room is not written; the image ends all the same.
+        let line_call = Forced::Write { address: written.unwrap_or(0), length: written.map_or(0, |_| length) };
         let mut ending = Self { pid, registers, line: line_call, step: Step::Leaving, begun: Instant::now(), interrupted: false };
-        let prepared = memory::write(pid, address, line)
-            .and_then(|()| ptrace::write_code(pid, registers.ip(), &registers.entry_code()))
+        let prepared = ptrace::write_code(pid, registers.ip(), &registers.entry_code())
             .and_then(|()| if left { ending.force(line_call, Step::ToWrite) } else { ptrace::to_syscall(pid, 0) });
         ending.or_kill(prepared);
         ending

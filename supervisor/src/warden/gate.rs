@@ -4,6 +4,7 @@
 //! call waits for delays another. Refuses to block: every wait is in the poller, except the writing of a record.
 
 use super::arguments;
+use super::calls::Calls;
 use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
@@ -13,6 +14,7 @@ use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
 use super::signals::{self, Signals};
+use super::stack;
 use super::trust::View;
 use super::wake::Wake;
 use super::{reaper, records};
@@ -21,7 +23,6 @@ use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
 use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often held images are looked at for signals.
-const SWEEP: Duration = Duration::from_millis(500);
+const SWEEP: Duration = Duration::from_millis(900);
 
 /// What is judged: an image in its exec stop, or a text whose caller waits in its call.
 #[derive(Debug)]
@@ -44,6 +45,18 @@ impl Subject {
             Self::Image(image) => &image.event,
             Self::Text(event) => event,
         }
+    }
+
+    /// The event as the judge is told it. The image keeps its environment itself, and holds still: it is read again, rather
+    /// than thousands of copies carried.
+    pub(super) fn event_with_environment(&self) -> Event {
+        let mut event = self.event().clone();
+        if let Self::Image(image) = self {
+            let read = stack::read(event.process.pid as i32, image.registers.sp(), image.registers.width());
+            // One that cannot be read is dying; its call is over in a moment.
+            event.environment = read.map(|initial| initial.environment).unwrap_or_default();
+        }
+        event
     }
 
     pub(super) fn event_mut(&mut self) -> &mut Event {
@@ -116,7 +129,7 @@ pub(super) struct Gate {
     pub(super) errands: Errands<Errand>,
     pub(super) journal: Journal,
     pub(super) repeats: Repeats,
-    pub(super) calls: HashMap<u64, Call>,
+    pub(super) calls: Calls,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
     pub(super) next_call: u64,
@@ -213,12 +226,10 @@ impl Gate {
 
     /// A new supervisor knows the run and none of its open calls.
     fn ask_again(&mut self) {
-        let mut open: Vec<u64> = self.calls.keys().copied().collect();
-        open.sort_unstable();
-        for number in open {
-            let message = match self.calls.get(&number).map(|c| &c.state) {
-                Some(State::Judging(subject, _)) => Message::Judge(subject.event().clone()),
-                Some(State::Held(held)) => Message::Reopen(held.subject.event().clone(), held.verdict.clone()),
+        for number in self.calls.numbers() {
+            let message = match self.calls.state(number) {
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event_with_environment()),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event_with_environment(), held.verdict.clone()),
                 _ => continue,
             };
             self.link.send(&message);
@@ -226,27 +237,24 @@ impl Gate {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let of = |call: &Call| match &call.state {
+        let of = |number| match self.calls.state(number)? {
             State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } => Some(*until),
             State::Ending(ending) => Some(ending.deadline()),
-            State::Held(_) => Some(self.next_sweep),
             _ => None,
         };
-        // Held calls are many and share one deadline; the others are few.
-        self.calls.values().filter_map(of).min()
+        let sweep = self.calls.is_any_held().then_some(self.next_sweep);
+        self.calls.timed().filter_map(of).chain(sweep).min()
     }
 
     fn tick(&mut self, now: Instant) {
-        let mut late = Vec::new();
-        for (&number, call) in &mut self.calls {
-            match &mut call.state {
-                State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } if *until <= now => late.push(number),
-                State::Ending(ending) => ending.tick(now),
+        for number in self.calls.timed().collect::<Vec<_>>() {
+            match self.calls.get_mut(number).map(|call| &mut call.state) {
+                Some(State::Looking(until) | State::Refusing(until) | State::Reading { until, .. }) if *until <= now => {
+                    self.too_late(number)
+                }
+                Some(State::Ending(ending)) => ending.tick(now),
                 _ => {}
             }
-        }
-        for number in late {
-            self.too_late(number);
         }
         if now >= self.next_sweep {
             self.next_sweep = now + SWEEP;
@@ -263,7 +271,7 @@ impl Gate {
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
     fn end(mut self, status: i32) -> i32 {
-        for number in self.held() {
+        for number in self.calls.held() {
             self.withdraw(number, stayexec_protocol::Withdrawal::RunEnded);
         }
         let record = Record::Ended(Ended { time: process::now(), status });
@@ -298,7 +306,7 @@ impl Gate {
 
     /// Refused before anything was loaded, with the reason in the journal.
     pub(super) fn record_refusal(&mut self, number: u64, reason: stayexec_protocol::Reason, note: &str) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         let record = records::refused(number, call.notification.tid, call.request.as_ref(), reason, note);
         // It is refused in any case; an unwritable journal has been reported.
         let _ = self.record(&record);

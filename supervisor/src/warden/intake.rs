@@ -59,7 +59,7 @@ impl Gate {
     }
 
     fn look_longer(&mut self, number: u64) {
-        let Some(request) = self.calls.get(&number).and_then(|c| c.request.clone()) else { return };
+        let Some(request) = self.calls.get(number).and_then(|c| c.request.clone()) else { return };
         let (procfs, view, heads) = (Arc::clone(&self.procfs), Arc::clone(&self.view), Arc::clone(&self.heads));
         if self.errands.send(move || Errand::Found(number, lookup::find(&procfs, &view.devices, &heads, &request, false))).is_err() {
             self.refuse(number, Reason::Unreadable, "too many files are being waited for");
@@ -68,14 +68,14 @@ impl Gate {
 
     /// Goes on with what was found.
     pub(super) fn looked_up(&mut self, number: u64, found: Found) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         if !matches!(call.state, State::Looking(_)) {
             return;
         }
         match found {
             Found::Absent(errno) => {
                 self.reply(call.notification.id, errno);
-                self.calls.remove(&number);
+                self.calls.remove(number);
             }
             Found::Loadable | Found::Unsure => self.attach(number),
             Found::Text(script) => self.judge_text(number, script),
@@ -84,18 +84,18 @@ impl Gate {
 
     /// The kernel will not load this file; a shell would interpret it without another call.
     fn judge_text(&mut self, number: u64, script: Script) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
         let launch = self.is_launch(notification.tid);
         let event = arguments::vector(&notification).and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
         match event {
-            Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(&number)),
+            Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
                 let digest = repeat::digest(&self.key, &event);
                 self.link.send(&Message::Judge(event.clone()));
                 self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));
-                if let Some(call) = self.calls.get_mut(&number) {
+                if let Some(call) = self.calls.get_mut(number) {
                     call.digest = digest;
                 }
             }
@@ -105,15 +105,14 @@ impl Gate {
 
     /// Attaches to the calling thread and lets the call go.
     pub(super) fn attach(&mut self, number: u64) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         let (id, tid, group) = (call.notification.id, call.notification.tid, call.group);
-        let sibling = |c: &Call| c.group == group && matches!(c.state, State::Loading);
-        if self.calls.values().any(sibling) {
+        if self.calls.is_loading(group) {
             return self.set(number, State::Queued);
         }
         if let Err(e) = ptrace::seize(tid) {
             if !notify::is_waiting(self.listener.as_fd(), id) {
-                self.calls.remove(&number);
+                self.calls.remove(number);
                 return;
             }
             let note = self.why_untraceable(tid, &e);
@@ -137,14 +136,14 @@ impl Gate {
         }
     }
 
-    /// Calls of the same process that had to wait.
+    /// A call of the same process that had to wait.
     pub(super) fn attach_next(&mut self, group: i32) {
-        let waiting = self.calls.iter().filter(|(_, c)| c.group == group && matches!(c.state, State::Queued)).map(|(&n, _)| n).min();
-        if let Some(number) = waiting {
+        while let Some(number) = self.calls.first_queued(group) {
+            self.set(number, State::Looking(Instant::now() + LOOK));
             self.attach(number);
             // One that was gone or refused has left the way free for the one behind it.
-            if !self.calls.get(&number).is_some_and(|c| matches!(c.state, State::Loading)) {
-                self.attach_next(group);
+            if self.calls.is_loading(group) {
+                return;
             }
         }
     }
@@ -152,14 +151,14 @@ impl Gate {
     /// Refuses a call before anything was loaded: a line for its caller, a record, EPERM.
     pub(super) fn refuse(&mut self, number: u64, reason: Reason, note: &str) {
         self.record_refusal(number, reason, note);
-        let path = self.calls.get(&number).and_then(|c| c.request.as_ref()).map(|r| r.path.clone()).unwrap_or_default();
+        let path = self.calls.get(number).and_then(|c| c.request.as_ref()).map(|r| r.path.clone()).unwrap_or_default();
         let line = format!("stayexec: denied: {}: {note}\n", super::escaped(&path));
         self.tell_and_refuse(number, line);
     }
 
     /// Writes `line` to the caller's standard error, if that takes it at once, and then answers EPERM.
     pub(super) fn tell_and_refuse(&mut self, number: u64, line: String) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         let group = call.group;
         self.set(number, State::Refusing(Instant::now() + TELL));
         let said = self.errands.send(move || {
@@ -173,17 +172,17 @@ impl Gate {
 
     /// Answers EPERM.
     pub(super) fn refuse_now(&mut self, number: u64) {
-        if !self.calls.get(&number).is_some_and(|c| matches!(c.state, State::Refusing(_))) {
+        if !self.calls.get(number).is_some_and(|c| matches!(c.state, State::Refusing(_))) {
             return;
         }
-        if let Some(call) = self.calls.remove(&number) {
+        if let Some(call) = self.calls.remove(number) {
             self.reply(call.notification.id, libc::EPERM);
         }
     }
 
     /// An errand did not come back in time.
     pub(super) fn too_late(&mut self, number: u64) {
-        match self.calls.get(&number).map(|c| &c.state) {
+        match self.calls.state(number) {
             Some(State::Looking(_)) => self.refuse(number, Reason::Unreadable, "its file system does not answer"),
             Some(State::Refusing(_)) => self.refuse_now(number),
             Some(State::Reading { pid, .. }) => {
@@ -205,8 +204,6 @@ impl Gate {
     }
 
     pub(super) fn set(&mut self, number: u64, state: State) {
-        if let Some(call) = self.calls.get_mut(&number) {
-            call.state = state;
-        }
+        self.calls.replace(number, state);
     }
 }

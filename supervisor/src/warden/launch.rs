@@ -4,11 +4,11 @@
 //! and waits for the word to go. Invariant: the child executes nothing before the warden has the listener and is ready to
 //! judge; a step that fails ends the child. Refuses shells' tricks: the program is found once, by PATH, and named whole.
 
+use super::fence::{self, Writable};
 use super::reaper;
 use super::{Plan, RunError};
 use crate::sys::process::{self, Fork};
 use crate::sys::{filter, socket};
-use landlock::{Ruleset, RulesetAttr, RulesetCreatedAttr, Scope};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask};
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -131,6 +131,7 @@ struct Child {
     environment: Vec<CString>,
     code: Vec<filter::Instruction>,
     privileged: bool,
+    writable: Writable,
 }
 
 impl Child {
@@ -141,9 +142,9 @@ impl Child {
         let mut as_script = vec![c"sh".to_owned(), program.clone()];
         as_script.extend(arguments.iter().skip(1).cloned());
         let entry = |(key, value): (OsString, OsString)| c([key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
-        let environment = std::env::vars_os().map(entry).collect::<io::Result<_>>()?;
+        let environment = plan.launch_environment().into_iter().map(entry).collect::<io::Result<_>>()?;
         let privileged = process::has_capability(process::CAP_SYS_ADMIN);
-        Ok(Self { program, arguments, as_script, environment, code: filter::program(), privileged })
+        Ok(Self { program, arguments, as_script, environment, code: filter::program(), privileged, writable: plan.writable.clone() })
     }
 
     fn become_agent(&self, socket: UnixStream, mask: &SigSet) -> ! {
@@ -174,18 +175,10 @@ impl Child {
         if !self.privileged {
             process::set_no_new_privs().map_err(|e| ("set no_new_privs", e))?;
         }
-        fence(self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
+        fence::raise(&self.writable, self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
         let listener = filter::install(&self.code).map_err(|e| ("install the filter", e))?;
         socket::send_descriptor(socket, &[u8::from(listener.killable)], &listener.fd).map_err(|e| ("send the listener", e))
     }
-}
-
-/// Signals and abstract sockets of the tree end at its fence (Landlock scoping, 6.12). Without it the supervisor looks at
-/// its peers itself.
-fn fence(privileged: bool) -> io::Result<()> {
-    let made = Ruleset::default().scope(Scope::AbstractUnixSocket | Scope::Signal).and_then(|r| r.create());
-    let Ok(ruleset) = made else { return Ok(()) };
-    ruleset.no_new_privs(!privileged).restrict_self().map(drop).map_err(io::Error::other)
 }
 
 /// The agent starts with the signals that the person's shell gave the warden; Rust alone had ignored SIGPIPE.

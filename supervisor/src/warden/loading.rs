@@ -28,7 +28,7 @@ impl Gate {
 
     /// Whether the call is still moving.
     fn look_at(&mut self, number: u64) -> bool {
-        let Some(call) = self.calls.get_mut(&number) else { return false };
+        let Some(call) = self.calls.get_mut(number) else { return false };
         let (tid, group) = (call.notification.tid, call.group);
         match &mut call.state {
             State::Loading => match wait_either(tid, group) {
@@ -44,7 +44,7 @@ impl Gate {
                     Change::None => return true,
                     change => {
                         if ending.advance(change) == ending::Progress::Over {
-                            self.calls.remove(&number);
+                            self.calls.remove(number);
                             return false;
                         }
                     }
@@ -52,7 +52,7 @@ impl Gate {
             },
             State::Reading { pid, .. } => match ptrace::wait(*pid) {
                 Change::Ended(_) | Change::Gone => {
-                    self.calls.remove(&number);
+                    self.calls.remove(number);
                     false
                 }
                 _ => true,
@@ -61,7 +61,7 @@ impl Gate {
             State::Judging(Subject::Image(image), _) => match ptrace::wait(image.event.process.pid as i32) {
                 Change::None => true,
                 Change::Ended(_) | Change::Gone => {
-                    self.calls.remove(&number);
+                    self.calls.remove(number);
                     false
                 }
                 _ => true,
@@ -78,13 +78,13 @@ impl Gate {
             Change::Signal(signal) => self.leave_failed(number, tid, signal),
             Change::Interrupted | Change::GroupStop(_) | Change::Syscall => self.leave_failed(number, tid, 0),
         }
-        self.calls.remove(&number);
+        self.calls.remove(number);
         false
     }
 
     /// Detaches from a thread whose exec has failed.
     fn leave_failed(&self, number: u64, tid: i32, signal: i32) {
-        let judged = self.calls.get(&number).is_some_and(|c| c.text_allowed);
+        let judged = self.calls.get(number).is_some_and(|c| c.text_allowed);
         if let Ok(registers) = Registers::read(tid)
             && registers.result() == -i64::from(libc::ENOEXEC)
             && !judged
@@ -95,14 +95,14 @@ impl Gate {
     }
 
     fn loaded(&mut self, number: u64, pid: i32) -> bool {
-        let tid = self.calls.get(&number).map_or(0, |c| c.notification.tid);
+        let tid = self.calls.get(number).map_or(0, |c| c.notification.tid);
         let launch = self.is_launch(tid);
         self.launched |= launch;
         match capture::image(&self.procfs, &self.view, pid, number, launch) {
             Ok(image) => self.complete(number, Box::new(image)),
             Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
         }
-        self.calls.contains_key(&number)
+        self.calls.contains(number)
     }
 
     /// Reads the image's files, here where that is quick.
@@ -125,14 +125,14 @@ impl Gate {
 
     /// Goes on with an image whose files have been read: the judgement given before for the same start, or the judge.
     pub(super) fn read(&mut self, number: u64, mut image: Box<Image>, read: io::Result<()>) {
-        if !matches!(self.calls.get(&number).map(|c| &c.state), Some(State::Loading | State::Reading { .. })) {
+        if !matches!(self.calls.state(number), Some(State::Loading | State::Reading { .. })) {
             return;
         }
         if let Err(e) = read {
             return self.end_unread(number, image.event.process.pid as i32, &format!("its files cannot be read: {e}"));
         }
         let digest = repeat::digest(&self.key, &image.event);
-        if let Some(call) = self.calls.get_mut(&number) {
+        if let Some(call) = self.calls.get_mut(number) {
             call.digest = digest;
         }
         let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
@@ -140,6 +140,8 @@ impl Gate {
             image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
             self.link.send(&Message::Judge(image.event.clone()));
         }
+        // The image keeps its environment itself: see `Subject::event_with_environment`.
+        image.event.environment = Vec::new();
         self.set(number, State::Judging(Subject::Image(image), Rest::Loaded));
         self.start_moving(number);
         if let Some(verdict) = repeated {
@@ -149,7 +151,7 @@ impl Gate {
 
     /// The judge has to know what an operand holds.
     pub(super) fn look_at_operand(&mut self, number: u64, path: Vec<u8>) {
-        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let Some(State::Judging(Subject::Image(image), _)) = self.calls.state(number) else { return };
         let pid = image.event.process.pid as i32;
         if let Ok(script) = capture::script_at(&self.procfs, &self.view, pid, &path, true, true) {
             return self.judge_with(number, script);
@@ -166,9 +168,10 @@ impl Gate {
 
     /// Asks the judge again, with the operand that it wanted to see.
     pub(super) fn judge_with(&mut self, number: u64, script: Script) {
-        let Some(State::Judging(Subject::Image(image), _)) = self.calls.get_mut(&number).map(|c| &mut c.state) else { return };
-        image.event.script.get_or_insert(script);
-        self.link.send(&Message::Judge(image.event.clone()));
+        let Some(State::Judging(subject @ Subject::Image(_), _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
+        subject.event_mut().script.get_or_insert(script);
+        let event = subject.event_with_environment();
+        self.link.send(&Message::Judge(event));
     }
 
     /// Ends an image that could not be read.
@@ -179,7 +182,7 @@ impl Gate {
             // Not even its registers: it is dying already.
             Err(_) => {
                 let _ = crate::sys::process::kill(pid, libc::SIGKILL);
-                self.calls.remove(&number);
+                self.calls.remove(number);
                 return;
             }
         };

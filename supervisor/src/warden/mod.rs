@@ -7,11 +7,13 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod arguments;
+mod calls;
 mod capture;
 mod courtesy;
 mod devices;
 mod ending;
 mod errand;
+mod fence;
 mod gate;
 mod hold;
 mod intake;
@@ -33,6 +35,7 @@ mod trust;
 mod upkeep;
 mod wake;
 
+pub use fence::Writable;
 pub use plan::{Plan, RunError};
 pub use probe::{Probe, probe};
 
@@ -40,7 +43,6 @@ use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
 use stayexec_protocol::{Enlist, Mode};
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -92,18 +94,21 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         wake,
         journal,
         repeats: repeat::Repeats::default(),
-        calls: HashMap::new(),
+        calls: calls::Calls::default(),
         moving: Vec::new(),
         next_call: 0,
         next_sweep: Instant::now(),
         writing: false,
         unrecorded: false,
     };
+    // Reading the configuration took room that the gate, which stays for hours, has no use for.
+    process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
 }
 
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {
-    let environment = std::env::vars_os().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
+    let variables = plan.launch_environment();
+    let environment = variables.iter().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
     Enlist {
         run,
         config: plan.config.clone(),

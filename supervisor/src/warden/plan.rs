@@ -2,6 +2,7 @@
 //!
 //! Invariant: a plan is frozen: nothing in it is read again from disk or environment while the run lasts.
 
+use super::fence::Writable;
 use stayexec_protocol::Mode;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,8 +28,20 @@ pub struct Plan {
     pub tier: String,
     /// Origin, as a word, for the journal's first record.
     pub origin: String,
+    /// What the tree may write to.
+    pub writable: Writable,
+    /// Variables that the launched program gets in addition; they replace those of the same name.
+    pub environment: Vec<(OsString, OsString)>,
     /// The least mode that the person accepts.
     pub require: Mode,
+}
+
+impl Plan {
+    /// The environment of the launched program: our own, with what the plan adds.
+    pub fn launch_environment(&self) -> Vec<(OsString, OsString)> {
+        let replaced = |name: &OsString| self.environment.iter().any(|(added, _)| added == name);
+        std::env::vars_os().filter(|(name, _)| !replaced(name)).chain(self.environment.iter().cloned()).collect()
+    }
 }
 
 /// Why a run could not start, or could not go on.

@@ -18,9 +18,9 @@ use std::time::Instant;
 impl Gate {
     /// The supervisor's word on a call.
     pub(super) fn judged(&mut self, verdict: Verdict) {
-        let Some(State::Judging(subject, _)) = self.calls.get(&verdict.call).map(|c| &c.state) else { return };
+        let Some(State::Judging(subject, _)) = self.calls.state(verdict.call) else { return };
         let number = verdict.call;
-        if let Some(call) = self.calls.get(&number) {
+        if let Some(call) = self.calls.get(number) {
             self.repeats.keep(repeat::likeness(&call.digest, subject.event()), &verdict);
         }
         self.settle(number, &verdict, false);
@@ -28,7 +28,7 @@ impl Gate {
 
     /// Records a verdict and carries it out.
     pub(super) fn settle(&mut self, number: u64, verdict: &Verdict, repeated: bool) {
-        let Some(call) = self.calls.get(&number) else { return };
+        let Some(call) = self.calls.get(number) else { return };
         let State::Judging(subject, _) = &call.state else { return };
         let parent = match subject {
             Subject::Image(image) => image.parent,
@@ -54,10 +54,10 @@ impl Gate {
                     // It has died in its stop: it is reaped for its parent.
                     let _ = ptrace::wait(pid);
                 }
-                self.calls.remove(&number);
+                self.calls.remove(number);
             }
             Some((Subject::Text(_), _)) => {
-                if let Some(call) = self.calls.get_mut(&number) {
+                if let Some(call) = self.calls.get_mut(number) {
                     call.text_allowed = true;
                 }
                 self.attach(number);
@@ -82,7 +82,7 @@ impl Gate {
 
     /// The subject of a call that waits for its verdict or its answer.
     fn open(&self, number: u64) -> Option<(&Subject, Rest)> {
-        match &self.calls.get(&number)?.state {
+        match &self.calls.get(number)?.state {
             State::Judging(subject, rest) => Some((subject, *rest)),
             State::Held(held) => Some((&held.subject, held.rest)),
             _ => None,
@@ -90,7 +90,7 @@ impl Gate {
     }
 
     fn hold(&mut self, number: u64, verdict: Verdict) {
-        let Some(call) = self.calls.get_mut(&number) else { return };
+        let Some(call) = self.calls.get_mut(number) else { return };
         let group = call.group;
         let State::Judging(subject, _) = &call.state else { return };
         let snapshot = match subject {
@@ -108,17 +108,17 @@ impl Gate {
         if let Some(fd) = &ended {
             let _ = self.poller.add(fd.as_fd(), Source::Held(number));
         }
-        if let State::Judging(subject, rest) = std::mem::replace(&mut call.state, State::Queued) {
+        if let Some(State::Judging(subject, rest)) = self.calls.replace(number, State::Queued) {
             let since = Instant::now();
             let held = Held { subject, snapshot, verdict, rest, answer: None, since, told: false, _ended: ended };
-            call.state = State::Held(Box::new(held));
+            self.set(number, State::Held(Box::new(held)));
         }
     }
 
     /// A question has ended.
     pub(super) fn answered(&mut self, answer: Answer) {
         let number = answer.call;
-        let Some(State::Held(held)) = self.calls.get_mut(&number).map(|c| &mut c.state) else {
+        let Some(State::Held(held)) = self.calls.get_mut(number).map(|c| &mut c.state) else {
             // It was withdrawn, and the supervisor has been told; the messages have crossed.
             return;
         };
@@ -136,7 +136,7 @@ impl Gate {
 
     /// Carries out the answer to a question whose image is at rest: first its script is compared.
     pub(super) fn carry_out(&mut self, number: u64, answer: Answer) {
-        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let Some(State::Held(held)) = self.calls.state(number) else { return };
         let event = held.subject.event();
         // One that could not be read was judged as such.
         let script = event.script.clone().filter(|script| script.digest != [0; 32]);
@@ -162,7 +162,7 @@ impl Gate {
     /// Carries out an answer, knowing how the script has changed.
     pub(super) fn carry_out_compared(&mut self, answer: Answer, changed: Option<Script>) {
         let number = answer.call;
-        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let Some(State::Held(held)) = self.calls.state(number) else { return };
         let allow = answer.decision == Decision::Allow;
         let same = match (&held.subject, &held.snapshot) {
             (Subject::Image(image), Some(snapshot)) => snapshot.holds(&self.procfs, image),
@@ -202,17 +202,15 @@ impl Gate {
     /// The script is no longer the text that was judged: the call is judged again, with the new text.
     fn ask_anew(&mut self, number: u64, script: Script) {
         self.withdraw(number, Withdrawal::Changed);
-        let Some(call) = self.calls.get_mut(&number) else { return };
-        let State::Held(held) = std::mem::replace(&mut call.state, State::Queued) else { return };
-        let mut subject = held.subject;
-        subject.event_mut().script = Some(script);
-        self.link.send(&Message::Judge(subject.event().clone()));
-        call.state = State::Judging(subject, held.rest);
+        let Some(State::Held(mut held)) = self.calls.replace(number, State::Queued) else { return };
+        held.subject.event_mut().script = Some(script);
+        self.link.send(&Message::Judge(held.subject.event_with_environment()));
+        self.set(number, State::Judging(held.subject, held.rest));
     }
 
     /// Says, in the journal and to the supervisor, that a question has ended by itself.
     pub(super) fn withdraw(&mut self, number: u64, why: Withdrawal) {
-        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let Some(State::Held(held)) = self.calls.state(number) else { return };
         let question = held.verdict.question.unwrap_or_default();
         // Nothing proceeds by it, so an unwritable journal, which has been reported, changes nothing.
         let _ = self.record(&records::withdrawn(number, question, why));
@@ -222,18 +220,13 @@ impl Gate {
     /// The person ends the run: the agent is told to end, and what it waits for is denied.
     pub(super) fn stop(&mut self) {
         let _ = process::kill(self.agent, libc::SIGTERM);
-        for number in self.held() {
-            let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { continue };
+        for number in self.calls.held() {
+            let Some(State::Held(held)) = self.calls.state(number) else { continue };
             let note = b"the run was stopped".to_vec();
             let verdict = Verdict { decision: Decision::Deny, note, ..held.verdict.clone() };
             self.withdraw(number, Withdrawal::RunEnded);
             self.deny(number, &verdict);
         }
-    }
-
-    /// The calls that a person was asked about.
-    pub(super) fn held(&self) -> Vec<u64> {
-        self.calls.iter().filter(|(_, call)| matches!(call.state, State::Held(_))).map(|(&number, _)| number).collect()
     }
 
     pub(super) fn start_moving(&mut self, number: u64) {
@@ -246,13 +239,20 @@ impl Gate {
 /// The line that a denied image writes: `stayexec: denied (destructive): rm -rf build: note`.
 fn denial(verdict: &Verdict) -> String {
     let class = CLASS_WORDS.get(usize::from(verdict.class)).unwrap_or(&"unknown");
-    let shown = super::escaped(&verdict.shown);
-    let note = super::escaped(&verdict.note);
-    if note.is_empty() {
-        format!("stayexec: denied ({class}): {shown}\n")
-    } else {
-        format!("stayexec: denied ({class}): {shown}: {note}\n")
+    let (shown, note) = (cut(super::escaped(&verdict.shown)), cut(super::escaped(&verdict.note)));
+    let mark = if note.is_empty() { "" } else { ": " };
+    format!("stayexec: denied ({class}): {shown}{mark}{note}\n")
+}
+
+/// A line has to fit on the stack of the image that writes it, and on the screen of whoever reads it. The judge folds what
+/// it shows; this is for what it does not.
+fn cut(mut text: String) -> String {
+    const LIMIT: usize = 1500;
+    if let Some((at, _)) = text.char_indices().nth(LIMIT) {
+        text.truncate(at);
+        text.push('…');
     }
+    text
 }
 
 fn unrecorded(verdict: &Verdict) -> Verdict {

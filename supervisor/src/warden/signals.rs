@@ -1,7 +1,7 @@
 //! The warden's signals, read as records (signalfd(2)).
 //!
 //! Invariant: no signal ends the warden before the agent has ended, SIGKILL apart. Refuses to pass on what the terminal
-//! sent to the whole foreground group: the agent has got it already (as sudo(8) does it).
+//! sent to the whole foreground group: the agent has got it already (as sudo(8) does it); SIGHUP apart.
 
 use crate::sys::process;
 use nix::sys::signal::{SigSet, Signal};
@@ -39,7 +39,8 @@ impl Signals {
     pub fn take(&mut self, agent: i32) -> bool {
         let Ok(Some(info)) = self.0.read_signal() else { return false };
         let Ok(signal) = Signal::try_from(info.ssi_signo as i32) else { return false };
-        if FORWARDED.contains(&signal) && info.ssi_code != SI_KERNEL {
+        // A terminal that goes away tells its session's leader alone, which may be us; twice does no harm.
+        if FORWARDED.contains(&signal) && (info.ssi_code != SI_KERNEL || signal == Signal::SIGHUP) {
             // It may have ended; then its status is on the way.
             let _ = process::kill(agent, signal as i32);
         }

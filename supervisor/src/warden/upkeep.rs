@@ -15,19 +15,19 @@ use std::time::Duration;
 impl Gate {
     /// The process of a held call has ended.
     pub(super) fn held_ended(&mut self, number: u64) {
-        let Some(State::Held(held)) = self.calls.get(&number).map(|c| &c.state) else { return };
+        let Some(State::Held(held)) = self.calls.state(number) else { return };
         if let Subject::Image(image) = &held.subject {
             // Its parent waits until the tracer has reaped it.
             let _ = ptrace::wait(image.event.process.pid as i32);
         }
         self.withdraw(number, Withdrawal::Died);
-        self.calls.remove(&number);
+        self.calls.remove(number);
     }
 
     /// Looks at every held call.
     pub(super) fn sweep(&mut self) {
-        for number in self.held() {
-            let Some(call) = self.calls.get_mut(&number) else { continue };
+        for number in self.calls.held() {
+            let Some(call) = self.calls.get_mut(number) else { continue };
             let State::Held(held) = &mut call.state else { continue };
             if !held.told && held.since.elapsed() >= PATIENCE {
                 held.told = true;
@@ -59,7 +59,7 @@ impl Gate {
 
     /// Whether a held image is still between two stops.
     pub(super) fn held_moved(&mut self, number: u64) -> bool {
-        let Some(State::Held(held)) = self.calls.get_mut(&number).map(|c| &mut c.state) else { return false };
+        let Some(State::Held(held)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return false };
         let Subject::Image(image) = &mut held.subject else { return false };
         let pid = image.event.process.pid as i32;
         loop {
@@ -67,7 +67,7 @@ impl Gate {
                 Change::None => break,
                 Change::Ended(_) | Change::Gone => {
                     self.withdraw(number, Withdrawal::Died);
-                    self.calls.remove(&number);
+                    self.calls.remove(number);
                     return false;
                 }
                 change => match held.rest.after(change, pid, &mut image.registers) {
@@ -85,7 +85,7 @@ impl Gate {
             && let Some(answer) = held.answer.take()
         {
             self.carry_out(number, answer);
-            return matches!(self.calls.get(&number).map(|c| &c.state), Some(State::Ending(_)));
+            return matches!(self.calls.state(number), Some(State::Ending(_)));
         }
         // One that is stopped as a job stays among the moving: SIGCONT is a change.
         !held.rest.is_at_rest()

@@ -9,6 +9,8 @@ mod tables;
 mod texts;
 mod wrappers;
 
+pub(super) use wrappers::env_words;
+
 use super::args::Arg;
 use super::judge::{Judge, Scope};
 use crate::Part;
@@ -49,6 +51,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "push" => tables::push(&call, out),
         "command" => more::command(&call, out),
         "git-list" => more::listing(judge, &call, scope, out),
+        "apply" => more::apply(&call, out),
         "restore" => more::restore(&call, out),
         "clean" => more::clean(&call, out),
         "reflog" => more::reflog(&call, out),

@@ -66,6 +66,19 @@ pub(super) fn restore(call: &Call<'_>, out: &mut Part) -> bool {
     true
 }
 
+/// `git apply --check` and its kin only say what would be done.
+pub(super) fn apply(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let looks = ["--check", "--stat", "--numstat", "--summary"].iter().any(|flag| vetted.has(flag));
+    for finding in vetted.findings {
+        out.raise_at(finding, call.entry.at);
+    }
+    if !looks {
+        raise(out, call, CommandClass::Write, "git apply");
+    }
+    true
+}
+
 /// `git clean` without `-n` may delete where the configuration does not require force.
 pub(super) fn clean(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);

@@ -30,11 +30,13 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         };
         let mut inner = Scope { feed: Feed::default(), ..deeper(scope) };
         inner.feed.clone_from(&scope.feed);
-        let child = if text.is_open() {
-            judge.text_arg(text, &inner)
-        } else {
-            judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed)
-        };
+        let child = judge.read_by(call.name, vetted.has("-i"), || {
+            if text.is_open() {
+                judge.text_arg(text, &inner)
+            } else {
+                judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed)
+            }
+        });
         if child.class >= CommandClass::Network && text.is_open() {
             out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
         }
@@ -55,7 +57,7 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     match &scope.feed.text {
         Some(text) => {
             let inner = Feed { fed: true, ..Feed::default() };
-            let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &inner);
+            let child = judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(scope.vars), scope.level + 1, &inner));
             out.add(child, judge.explain);
         }
         None => raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input"),

@@ -25,6 +25,17 @@ fn options(call: &Call<'_>, out: &mut Part) -> Vetted {
 
 /// `env [options] [NAME=value]… [command]`, with `-S TEXT` split and put in front.
 pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let words = env_words(judge, call, scope, out);
+    if words.is_empty() {
+        return true;
+    }
+    let child = judge.external(&words, &deeper(scope));
+    out.add(child, judge.explain);
+    true
+}
+
+/// The command that `env` starts; its options and assignments raise.
+pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> Vec<Arg> {
     let vetted = options(call, out);
     let mut words: Vec<Arg> = Vec::new();
     if let Some(text) = vetted.value(&["-S", "--split-string"]) {
@@ -40,24 +51,18 @@ pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         words = inner.operands.iter().map(|&at| words[at].clone()).collect();
     }
     words.extend(vetted.operands.iter().map(|&at| call.args[at].clone()));
-    let mut rest = words.as_slice();
-    while let [first, after @ ..] = rest {
-        if first.full() == Some("-") {
-            rest = after;
-            continue;
+    let mut skip = 0;
+    for word in &words {
+        if word.full() != Some("-") {
+            let Some((name, value)) = split_assignment(word) else { break };
+            if let Some(found) = judge.assignment(&name, &value, scope) {
+                out.raise(found);
+            }
         }
-        let Some((name, value)) = split_assignment(first) else { break };
-        if let Some(found) = judge.assignment(&name, &value, scope) {
-            out.raise(found);
-        }
-        rest = after;
+        skip += 1;
     }
-    if rest.is_empty() {
-        return true;
-    }
-    let child = judge.external(rest, &deeper(scope));
-    out.add(child, judge.explain);
-    true
+    words.drain(..skip);
+    words
 }
 
 /// `xargs [options] [command]`: words of its input are appended, or put where `-I` says.

@@ -120,7 +120,7 @@ fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
     let mut stage = Stage::new()?;
     for (words, looked) in [
         (&["bash", "x.sh", "-c"][..], Some("x.sh")),
-        (&["bash", "-eu", "-o", "pipefail", "--", "-x"], Some("-x")),
+        (&["bash", "-eu", "-o", "pipefail", "y.sh"], Some("y.sh")),
         (&["bash", "-ec", "ls"], None),
         (&["bash", "-s", "x"], None),
         (&["bash"], None),

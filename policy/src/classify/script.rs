@@ -1,0 +1,145 @@
+//! A script file: the operand of a shell or interpreter that decides what runs.
+//!
+//! Invariant: the script is believed by its name only when its own file and the interpreter's are what they say, and when
+//! the interpreter is given nothing else to load; what the options in front of it do always counts. Refuses to take a text
+//! for the script of a call that does not name it.
+
+use super::args::Arg;
+use super::judge::{Feed, Judge, Raise, Scope, part};
+use super::program::{base, deeper};
+use super::special::{Call, env_words};
+use super::vet::{Finding, vet};
+use crate::knowledge::{Entry, Role};
+use crate::{CommandClass, Exec, FileFacts, Part, Places, ReasonCode, Script};
+
+/// A call whose text is a file that stands among its operands.
+pub(super) struct ScriptCall {
+    pub path: Arg,
+    /// The words behind the path.
+    pub rest: Vec<Arg>,
+    /// What the interpreter's options and its environment come to.
+    pub findings: Vec<Finding>,
+    /// A shell of this name reads it.
+    pub shell: Option<String>,
+}
+
+/// The script of `name args…`, when a file decides what that runs. `env` is looked through where `through` says so.
+pub(super) fn call(judge: &Judge<'_>, name: &str, args: &[Arg], through: bool, scope: &Scope<'_>) -> Option<ScriptCall> {
+    let entry = judge.knowledge.program(name)?;
+    match entry.special.as_deref()? {
+        "env" if through => {
+            let mut found = part(String::new());
+            let words = env_words(judge, &Call { entry, name, args }, scope, &mut found);
+            let (first, rest) = words.split_first()?;
+            let program = first.full().filter(|program| !program.contains('/') || super::program::standard(program))?;
+            let mut inner = call(judge, base(program), rest, false, scope)?;
+            if found.class > CommandClass::Read {
+                inner.findings.push(Finding::new(found.class, found.code, found.reason));
+            }
+            Some(inner)
+        }
+        kind @ ("shell" | "interpreter") => direct(entry, name, args, kind == "shell"),
+        _ => None,
+    }
+}
+
+fn direct(entry: &Entry, name: &str, args: &[Arg], shell: bool) -> Option<ScriptCall> {
+    let vetted = vet(entry, args);
+    let input = shell && (vetted.has("-c") || vetted.has("-s"));
+    if input || vetted.info || vetted.taken.iter().any(|taken| taken.role == Role::Data) {
+        return None;
+    }
+    let mut operands = vetted.operands.as_slice();
+    // To a shell a lone dash ends the options.
+    if shell && operands.first().is_some_and(|&at| args[at].full() == Some("-")) {
+        operands = &operands[1..];
+    }
+    let &at = operands.first()?;
+    args[at].full().filter(|path| !path.is_empty() && !path.starts_with('-'))?;
+    Some(ScriptCall {
+        path: args[at].clone(),
+        rest: args[at + 1..].to_vec(),
+        findings: vetted.findings,
+        shell: shell.then(|| name.to_owned()),
+    })
+}
+
+/// The operand that the caller should look at, as it was given: bytes of `argv`.
+pub(super) fn wanted(start: &Exec<'_>, call: &ScriptCall) -> Option<Vec<u8>> {
+    // A descriptor's name says nothing to others, and what lies there may be read only once.
+    let path = call.path.full().filter(|path| !["/dev/", "/proc/"].iter().any(|dir| path.starts_with(dir)))?;
+    let at = start.argv.len().checked_sub(call.rest.len() + 1)?;
+    start.argv.get(at).filter(|word| word.as_slice() == path.as_bytes()).cloned()
+}
+
+/// The name of a script's file is that of a program, and the file is where programs are.
+fn believed(judge: &Judge<'_>, file: &FileFacts<'_>, places: &Places<'_>) -> Option<String> {
+    if !file.trusted(places) {
+        return None;
+    }
+    let name = std::str::from_utf8(file.name()).ok()?;
+    judge.knowledge.program(name)?;
+    // `completions/ls` is no `ls`. An ending that the entry itself lists (`npm-cli.js`) is found elsewhere as well.
+    (file.among_programs(places) || judge.knowledge.by_suffix(name)).then(|| name.to_owned())
+}
+
+/// The script that `start` runs, found among its own arguments, as the script of its class.
+pub(super) fn judge(
+    judge: &Judge<'_>,
+    start: &Exec<'_>,
+    script: &Script<'_>,
+    call: &ScriptCall,
+    places: &Places<'_>,
+    scope: &Scope<'_>,
+    out: &mut Part,
+) -> bool {
+    let name = believed(judge, &script.file, places).filter(|_| start.file.trusted(places));
+    let name = name.filter(|_| script.text.is_some() || !script.operand);
+    for finding in &call.findings {
+        out.raise(finding.clone());
+    }
+    judge.collect_path(base(&call.path.text), &call.path.text);
+    let by_name = name.as_ref().and_then(|name| named(judge, name, call, scope));
+    let text = script.text.and_then(|text| std::str::from_utf8(text).ok());
+    let by_text = call.shell.as_ref().zip(text);
+    let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, None, 1, &Feed::default())));
+    let known = by_name.is_some();
+    let child = match (by_name, by_text) {
+        // What the file is said to do, and what can be seen of it: each is true, so the lower one holds.
+        (Some(name), Some(text)) => {
+            if text.class < name.class {
+                text
+            } else {
+                name
+            }
+        }
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => {
+            raising(judge, call, scope, out);
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "a script that is not looked into"));
+            return false;
+        }
+    };
+    out.add(child, judge.explain);
+    known || script.text.is_some()
+}
+
+fn named(judge: &Judge<'_>, name: &str, call: &ScriptCall, scope: &Scope<'_>) -> Option<Part> {
+    let entry = judge.knowledge.program(name)?;
+    let words: Vec<Arg> = std::iter::once(Arg::closed(name)).chain(call.rest.iter().cloned()).collect();
+    let mut child = part(judge.text(&words));
+    judge.collect_command(&words);
+    judge.entry(entry, name, &call.rest, &deeper(scope), &mut child);
+    Some(child)
+}
+
+/// A script that is not believed to be what its name says may still be as bad as that.
+fn raising(judge: &Judge<'_>, call: &ScriptCall, scope: &Scope<'_>, out: &mut Part) {
+    let stem = base(&call.path.text);
+    let stem = stem.strip_suffix("-cli.js").or_else(|| stem.strip_suffix(".js")).unwrap_or(stem);
+    if call.shell.is_none()
+        && let Some(child) = named(judge, stem, call, scope)
+    {
+        out.add(child, judge.explain);
+    }
+}

@@ -1,0 +1,209 @@
+//! Simple commands: assignments, words, redirections, and where here-documents begin.
+//!
+//! A parenthesis or a redirection that is not understood is noted as opaque.
+
+use super::ast::{Assign, Command, Compound, Kind, Piece, Redir, RedirKind, Simple, Word};
+use super::parser::{Heredoc, Parser, empty};
+
+impl Parser<'_> {
+    pub(super) fn simple(&mut self) -> Option<Command> {
+        let mut simple = Simple::default();
+        loop {
+            self.blanks();
+            if self.at_end() {
+                break;
+            }
+            if let Some(redir) = self.redirection() {
+                simple.redirs.push(redir);
+                continue;
+            }
+            let Some(word) = self.word() else {
+                if self.peek() != b'(' {
+                    break;
+                }
+                if simple.words.len() == 1 && simple.assigns.is_empty() && self.is_empty_parens() {
+                    let name = simple.words[0].literal().unwrap_or_default();
+                    return self.function_body(name);
+                }
+                self.note("a parenthesis where none may stand");
+                break;
+            };
+            self.place(&mut simple, word);
+        }
+        let empty = simple.assigns.is_empty() && simple.words.is_empty() && simple.redirs.is_empty();
+        (!empty).then_some(Command::Simple(simple))
+    }
+
+    fn is_empty_parens(&mut self) -> bool {
+        let start = self.pos;
+        self.bump();
+        self.blanks();
+        if self.peek() == b')' {
+            self.bump();
+            return true;
+        }
+        self.pos = start;
+        false
+    }
+
+    /// An assignment in front, or a word; `name=(…)` in both places.
+    fn place(&mut self, simple: &mut Simple, word: Word) {
+        let array = self.byte(self.pos) == b'(' && !self.at_end();
+        let Some((name, value_at)) = assignment(&word) else {
+            simple.words.push(word);
+            return;
+        };
+        let mut items = Vec::new();
+        if array && word.literal().is_some_and(|text| text.len() == value_at) {
+            self.bump();
+            loop {
+                self.spaces();
+                if let Some(item) = self.word() {
+                    items.push(item);
+                } else if self.peek() == b')' {
+                    self.bump();
+                    break;
+                } else {
+                    self.note("an array that is not understood");
+                    break;
+                }
+            }
+        }
+        if simple.words.is_empty() {
+            simple.assigns.push(Assign { name, value: tail(word, value_at), items });
+        } else {
+            simple.words.push(word);
+            simple.words.extend(items);
+        }
+    }
+
+    /// The command with the redirections behind it.
+    pub(super) fn with_redirections(&mut self, command: Option<Command>) -> Option<Command> {
+        let mut redirs = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirection() {
+                Some(redir) => redirs.push(redir),
+                None => break,
+            }
+        }
+        if redirs.is_empty() {
+            return command;
+        }
+        Some(match command {
+            Some(Command::Compound(mut command)) => {
+                command.redirs = redirs;
+                Command::Compound(command)
+            }
+            other => Command::Compound(Compound { redirs, body: other.into_iter().collect(), ..empty(Kind::Brace) }),
+        })
+    }
+
+    /// A redirection, with its descriptor in front.
+    pub(super) fn redirection(&mut self) -> Option<Redir> {
+        let start = self.pos;
+        self.peek();
+        let mut at = self.pos;
+        if self.byte(at) == b'{' {
+            while at < self.end && (self.byte(at).is_ascii_alphanumeric() || matches!(self.byte(at), b'_' | b'{')) && at - self.pos < 64 {
+                at += 1;
+            }
+            at += usize::from(self.byte(at) == b'}');
+        } else {
+            while self.byte(at).is_ascii_digit() && at - self.pos < 16 {
+                at += 1;
+            }
+        }
+        if at > self.pos {
+            let numbered = matches!(self.byte(at), b'<' | b'>') && matches!(self.byte(at - 1), b'0'..=b'9' | b'}');
+            if !numbered {
+                self.pos = start;
+                return None;
+            }
+            self.pos = at;
+        }
+        let kind = match (self.peek(), self.second(), self.third()) {
+            (b'<' | b'>', b'(', _) if at == start => return None,
+            (b'<', b'<', b'<') => self.take(3, RedirKind::HereString),
+            (b'<', b'<', b'-') => return Some(self.heredoc(3, true)),
+            (b'<', b'<', _) => return Some(self.heredoc(2, false)),
+            (b'<' | b'>', b'&', _) => self.take(2, RedirKind::Duplicate),
+            (b'<', b'>', _) | (b'>', b'>' | b'|', _) => self.take(2, RedirKind::Output),
+            (b'&', b'>', b'>') => self.take(3, RedirKind::Output),
+            (b'&', b'>', _) => self.take(2, RedirKind::Output),
+            (b'<', _, _) => self.take(1, RedirKind::Input),
+            (b'>', _, _) => self.take(1, RedirKind::Output),
+            _ => {
+                self.pos = start;
+                return None;
+            }
+        };
+        self.blanks_only();
+        let target = self.word().unwrap_or_default();
+        if target.pieces.is_empty() {
+            self.note("a redirection without its target");
+        }
+        Some(Redir { kind, target })
+    }
+
+    fn take(&mut self, bytes: usize, kind: RedirKind) -> RedirKind {
+        for _ in 0..bytes {
+            self.bump();
+        }
+        kind
+    }
+
+    fn blanks_only(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.pos += 1;
+        }
+    }
+
+    fn heredoc(&mut self, bytes: usize, strip: bool) -> Redir {
+        self.take(bytes, RedirKind::Input);
+        self.blanks_only();
+        let start = self.pos;
+        let word = self.word().unwrap_or_default();
+        let raw = &self.src[start..self.pos];
+        let delimiter = word.literal().unwrap_or_else(|| {
+            self.opaque.get_or_insert("a here-document whose end is an expansion");
+            raw.to_owned()
+        });
+        let quoted = raw.contains(['\'', '"', '\\']);
+        if delimiter.is_empty() || delimiter.contains('\n') {
+            self.note("a here-document without a name for its end");
+        }
+        let slot = self.heredocs.len();
+        self.heredocs.push(Word::default());
+        self.pending.push(Heredoc { delimiter, strip, quoted, slot });
+        Redir { kind: RedirKind::Heredoc(slot), target: Word::default() }
+    }
+}
+
+/// Name of the variable and length of the text up to and with `=`, when the word is an assignment.
+fn assignment(word: &Word) -> Option<(String, usize)> {
+    let Some(Piece::Text { text, quoted: false }) = word.pieces.first() else {
+        return None;
+    };
+    let name = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if name == 0 || text.as_bytes()[0].is_ascii_digit() {
+        return None;
+    }
+    let mut at = name;
+    if text.as_bytes().get(at) == Some(&b'[') {
+        at += text[at..].find(']')? + 1;
+    }
+    at += usize::from(text.as_bytes().get(at) == Some(&b'+'));
+    (text.as_bytes().get(at) == Some(&b'=')).then(|| (text[..name].to_owned(), at + 1))
+}
+
+/// The word without its first `skip` bytes.
+fn tail(mut word: Word, skip: usize) -> Word {
+    if let Some(Piece::Text { text, .. }) = word.pieces.first_mut() {
+        text.drain(..skip);
+        if text.is_empty() {
+            word.pieces.remove(0);
+        }
+    }
+    word
+}

@@ -1,0 +1,78 @@
+//! Beside the floor: out of the environment again, before the program looks at it.
+//!
+//! Invariant: vector and strings only shrink, where they lie, and whatever is not the shim's stays in its order.
+
+use super::PRELOAD;
+use crate::config;
+use crate::text::{Entries, Text, Vector, bytes, value};
+use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE};
+
+/// Takes the shim out of the process's environment: beside the floor it is in the agent's own process only.
+///
+/// # Safety
+/// Called while the loader initialises the process: one thread. The vector and its strings are the kernel's, and writable.
+pub unsafe fn leave(environment: Vector) {
+    let mut keep = environment.cast_mut();
+    // SAFETY: the caller's promise; the cursor of the entries is never behind `keep`.
+    for entry in unsafe { Entries::of(environment) } {
+        // SAFETY: the caller's promise.
+        if unsafe { gone(entry) } {
+            continue;
+        }
+        // SAFETY: within the vector: at most as many were kept as were seen.
+        unsafe { *keep = entry };
+        keep = keep.wrapping_add(1);
+    }
+    if !keep.is_null() {
+        // SAFETY: within the vector, at the latest at its null.
+        unsafe { *keep = core::ptr::null() };
+    }
+}
+
+/// Whether an entry goes; of a list of several libraries only this one goes.
+///
+/// # Safety
+/// As [`leave`].
+unsafe fn gone(entry: Text) -> bool {
+    // SAFETY: the caller's promise.
+    let told = unsafe { bytes(entry) };
+    let Some(list) = value(told, PRELOAD) else {
+        return value(told, ADDRESS_VARIABLE.as_bytes()).is_some() || value(told, FORM_VARIABLE.as_bytes()).is_some();
+    };
+    if !config::entries(list).any(config::is_library) {
+        return false;
+    }
+    // What is kept is never longer than what was there, and never written ahead of what is still to be read.
+    let mut to = entry.cast_mut().cast::<u8>().wrapping_add(PRELOAD.len()).wrapping_add(1);
+    let mut from = to.cast_const();
+    let mut first = true;
+    loop {
+        let mut end = from;
+        // SAFETY: up to the string's null.
+        while !matches!(unsafe { *end }, 0 | b':' | b' ') {
+            end = end.wrapping_add(1);
+        }
+        let length = (end as usize).wrapping_sub(from as usize);
+        // SAFETY: this entry of the list.
+        let own = length == 0 || config::is_library(unsafe { core::slice::from_raw_parts(from, length) });
+        // SAFETY: the separator or the null.
+        let last = unsafe { *end } == 0;
+        if !own {
+            if !first {
+                // SAFETY: within the string: an entry was kept before, and its separator was read.
+                unsafe { *to = b':' };
+                to = to.wrapping_add(1);
+            }
+            // SAFETY: forward within the string.
+            unsafe { core::ptr::copy(from, to, length) };
+            to = to.wrapping_add(length);
+            first = false;
+        }
+        from = end.wrapping_add(1);
+        if last {
+            // SAFETY: within the string.
+            unsafe { *to = 0 };
+            return first;
+        }
+    }
+}

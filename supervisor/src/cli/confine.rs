@@ -1,0 +1,140 @@
+//! What a confined run may write to.
+//!
+//! Invariant: in the readonly tier the workspace is never writable, nor a folder that contains it. A run's temporary folder
+//! is its own and goes with it. Refuses a named folder that is not there.
+
+use super::arguments::{Run, Switch};
+use crate::config::{Settings, make_private};
+use crate::error::{Failure, say};
+use crate::warden::Writable;
+use serde::Deserialize;
+use stayexec_policy::Tier;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What agents keep for themselves, by the name that a person starts them under.
+const AGENTS: [&str; 8] = [
+    include_str!("../../agents/aider.toml"),
+    include_str!("../../agents/claude.toml"),
+    include_str!("../../agents/codex.toml"),
+    include_str!("../../agents/gemini.toml"),
+    include_str!("../../agents/mini.toml"),
+    include_str!("../../agents/opencode.toml"),
+    include_str!("../../agents/pi.toml"),
+    include_str!("../../agents/qwen.toml"),
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Agent {
+    /// Names of its program.
+    programs: Vec<String>,
+    /// Files and folders that it writes to; `~` is the home folder.
+    state: Vec<String>,
+}
+
+/// The second floor of a run: what may be written, and the temporary folder of its own.
+#[derive(Debug)]
+pub(super) struct Confinement {
+    pub(super) writable: Writable,
+    temporary: Option<PathBuf>,
+}
+
+impl Confinement {
+    /// No second floor.
+    pub(super) fn none() -> Self {
+        Self { writable: Writable::Everything, temporary: None }
+    }
+
+    /// The confinement that the options ask for, or the tier: readonly is confined unless told otherwise.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a folder that is not there or holds the workspace of a readonly run; otherwise what kept the
+    /// temporary folder from being made.
+    pub(super) fn of(arguments: &Run, settings: &Settings, uid: u32) -> Result<Self, Failure> {
+        let readonly = settings.tier.value == Tier::ReadOnly;
+        let confined = arguments.confine.map_or(readonly || !arguments.writable.is_empty(), |switch| switch == Switch::On);
+        if !confined {
+            if !arguments.writable.is_empty() {
+                return Err(Failure::Usage("--writable: names a folder of a confined run; leave out --confine=off".into()));
+            }
+            return Ok(Self::none());
+        }
+        let mut folders = Vec::new();
+        for named in &arguments.writable {
+            let Ok(folder) = named.canonicalize() else {
+                return Err(Failure::Usage(format!("--writable {}: there is no such folder", named.display())));
+            };
+            if readonly && settings.workspace.starts_with(&folder) {
+                let line = format!("--writable {}: the workspace lies in it, and the readonly tier never writes there", named.display());
+                return Err(Failure::Usage(line));
+            }
+            folders.push(folder);
+        }
+        folders.extend(state(&arguments.command, &settings.home).into_iter().filter(|f| !(readonly && settings.workspace.starts_with(f))));
+        if !readonly {
+            folders.push(settings.workspace.clone());
+        }
+        let temporary = std::env::temp_dir().join(format!("stayexec-{}", uuid::Uuid::now_v7().simple()));
+        make_private(&temporary, uid)?;
+        folders.push(temporary.clone());
+        Ok(Self { writable: Writable::Below(folders), temporary: Some(temporary) })
+    }
+
+    /// Variables that the launched program gets for it.
+    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.temporary.iter().map(|folder| ("TMPDIR".into(), folder.clone().into())).collect()
+    }
+}
+
+impl Drop for Confinement {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.temporary
+            && let Err(e) = std::fs::remove_dir_all(folder)
+        {
+            say(&format!("cannot remove the run's temporary folder {}: {e}", folder.display()));
+        }
+    }
+}
+
+/// State folders of the agent that the command names. Those that are not there yet are made: Landlock allows only what is.
+fn state(command: &[OsString], home: &Path) -> Vec<PathBuf> {
+    let name = command.first().map(PathBuf::from).and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()));
+    let agents = AGENTS.iter().filter_map(|text| toml::from_str::<Agent>(text).ok());
+    let known = agents.into_iter().find(|agent| name.as_ref().is_some_and(|name| agent.programs.contains(name)));
+    let paths = known.map(|agent| agent.state).unwrap_or_default();
+    paths
+        .iter()
+        .map(|path| path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |rest| home.join(rest)))
+        .inspect(|path| {
+            if path.extension().is_none() {
+                // Where it cannot be made, the agent could not have made it either.
+                let _ = std::fs::create_dir_all(path);
+            }
+        })
+        .filter(|path| path.exists())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_file_is_understood() {
+        for text in AGENTS {
+            let agent: Result<Agent, _> = toml::from_str(text);
+            assert!(agent.is_ok_and(|a| !a.programs.is_empty() && a.state.iter().all(|s| s.starts_with("~/"))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_known_agent_has_its_folders_and_an_unknown_one_none() -> std::io::Result<()> {
+        let home = tempfile::tempdir()?;
+        std::fs::write(home.path().join(".claude.json"), "{}")?;
+        let folders = state(&["/opt/bin/claude".into()], home.path());
+        assert!(folders.contains(&home.path().join(".claude")) && folders.contains(&home.path().join(".claude.json")));
+        assert!(state(&["bash".into()], home.path()).is_empty());
+        Ok(())
+    }
+}
