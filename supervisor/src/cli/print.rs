@@ -26,10 +26,10 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     line(&serde_json::to_string(value).map_err(|e| Failure::Step("write JSON", e.into()))?)
 }
 
-/// Widest column that others are aligned behind.
-const WIDEST: usize = 60;
+/// Widest column that others are aligned behind, in characters.
+const WIDEST: usize = 200;
 
-/// Prints rows under a heading, each column as wide as its widest cell, within a limit, but for the last.
+/// Prints rows under a heading, each column as wide as its widest cell but for the last.
 pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> Result<(), Failure> {
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).chain([heading[at].len()]).max().unwrap_or(0).min(WIDEST);
     let widths: [usize; N] = std::array::from_fn(width);
