@@ -106,10 +106,11 @@ mod tests {
             ("dangling", "store/new"),
             ("dangling/x", "store/new/x"),
             ("none", "none"),
+            // A circle can be opened by nobody: it stands for itself.
+            ("a", "a"),
         ] {
             assert_eq!(places(&View::own(), &dir.join(path))?, [dir.join(place)], "{path}");
         }
-        assert!(places(&View::own(), &dir.join("a")).is_err(), "a circle");
         Ok(())
     }
 

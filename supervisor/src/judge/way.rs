@@ -40,7 +40,8 @@ pub struct Way<'a> {
 impl Way<'_> {
     /// Where the path leads; of what is not there, where it would be made.
     pub fn follow(&self, path: &Path) -> Result<PathBuf, Stop> {
-        let mut path = self.named(path);
+        let whole = self.named(path);
+        let mut path = whole.clone();
         let mut missing = PathBuf::new();
         let mut links = 0;
         while links <= LINKS {
@@ -79,7 +80,14 @@ impl Way<'_> {
             }
             links += 1;
         }
-        Err(if self.cached { Stop::Wait } else { Stop::Lost("too many links are on its way") })
+        if self.cached {
+            return Err(Stop::Wait);
+        }
+        match self.reference(&whole, false) {
+            // The kernel follows it no further than we do: nothing can be opened by it, and it stands for itself alone.
+            Err(e) if e.raw_os_error() == Some(libc::ELOOP) => Ok(whole),
+            _ => Err(Stop::Lost("too many links are on its way")),
+        }
     }
 
     fn reference(&self, path: &Path, no_follow: bool) -> io::Result<std::os::fd::OwnedFd> {
