@@ -4,6 +4,7 @@
 
 use crate::{Launch, Outcome, until};
 use anyhow::{Context, Result};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::pty::{Winsize, openpty};
 use std::fs::File;
@@ -37,6 +38,10 @@ impl Terminal {
     /// There is no terminal to be had, or the command cannot be started.
     pub fn start(launch: Launch<'_>) -> Result<Self> {
         let pair = openpty(Some(&SIZE), None).context("cannot open a terminal")?;
+        // A descriptor that a child inherits would keep the terminal from going away.
+        for side in [&pair.master, &pair.slave] {
+            fcntl(side, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).context("cannot keep the terminal to ourselves")?;
+        }
         let mut command = launch.inside(["setsid", "--ctty"]).env("TERM", "xterm").assembled()?;
         command.stdin(Stdio::from(pair.slave.try_clone()?)).stdout(Stdio::from(pair.slave.try_clone()?)).stderr(Stdio::from(pair.slave));
         let child = command.spawn()?;
