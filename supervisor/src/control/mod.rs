@@ -16,7 +16,7 @@ pub use client::{connect, connect_or_start};
 pub use connection::{Connection, ControlError};
 pub use peer::Baseline;
 pub use server::{ConnectionId, Inbound, Outbox, listen, serve_connections};
-pub use start::Readiness;
+pub use start::{Readiness, reap_started};
 
 /// The version that both ends compare, besides the protocol's number: that of the program, and the identity of its build.
 pub const PROGRAM_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("STAYEXEC_BUILD"));

@@ -78,6 +78,11 @@ fn reap(started: Option<i32>) {
     all.extend(started.filter(|&pid| pid > 0));
 }
 
+/// Reaps the supervisors that were started here, are our children and have died.
+pub fn reap_started() {
+    reap(None);
+}
+
 fn log_path(address: &Address) -> std::path::PathBuf {
     address.state_dir.join("supervisor.log")
 }

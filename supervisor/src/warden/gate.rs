@@ -157,6 +157,7 @@ impl Gate {
                     Source::Listener => self.take_call(),
                     Source::Signals => {
                         if self.signals.take(self.agent) {
+                            crate::control::reap_started();
                             self.look_at_moving();
                         }
                     }
