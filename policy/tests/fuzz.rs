@@ -21,8 +21,8 @@ fn pieces_of_the_other_corpora() {
     for pair in lines.windows(2) {
         let middle = (pair[0].len() / 2..).find(|&at| pair[0].is_char_boundary(at)).unwrap_or(pair[0].len());
         body::classify(pair[0].as_bytes());
-        body::classify(pair[0][..middle].as_bytes());
-        body::classify(pair[0][middle..].as_bytes());
+        body::classify(&pair[0].as_bytes()[..middle]);
+        body::classify(&pair[0].as_bytes()[middle..]);
         body::classify(format!("{}\n{}", pair[0], pair[1]).as_bytes());
         body::classify(pair[0].replace(' ', "\0").as_bytes());
     }
