@@ -105,6 +105,7 @@ mod classify;
 pub mod display;
 mod exec;
 pub mod forbidden;
+mod hash;
 mod knowledge;
 mod matrix;
 mod own_files;

@@ -3,7 +3,7 @@
 //! A variable that the text never sets comes from outside; it is believed not to be an option, since the real argument
 //! vector is judged again when the program starts. One that the text sets is followed.
 
-use std::collections::{HashMap, HashSet};
+use crate::hash::{Map, Set};
 use std::rc::Rc;
 
 use super::args;
@@ -29,14 +29,14 @@ impl Value {
 /// The variables of one text, and of the texts around it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vars {
-    map: Rc<HashMap<String, Value>>,
+    map: Rc<Map<String, Value>>,
     /// `eval` or a changed IFS: any value may be anything.
     doubtful: bool,
     evals: usize,
     /// Variables that the text uses before it sets them.
-    used: Rc<HashSet<String>>,
+    used: Rc<Set<String>>,
     /// Programs of this text whose output is whatever they were given.
-    free_names: Rc<HashSet<String>>,
+    free_names: Rc<Set<String>>,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
@@ -131,7 +131,7 @@ impl Vars {
 }
 
 /// Entries that a change copies.
-fn copied(map: &Rc<HashMap<String, Value>>) -> usize {
+fn copied(map: &Rc<Map<String, Value>>) -> usize {
     if Rc::strong_count(map) > 1 { map.len() } else { 1 }
 }
 

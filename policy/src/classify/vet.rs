@@ -240,7 +240,7 @@ impl Vetting<'_> {
                 self.at += 1;
             }
             self.out.execs.push((start, self.at));
-            self.at += 1;
+            self.at = (self.at + 1).min(self.args.len());
             return;
         }
         let guarded = self.entry.guarded;

@@ -167,7 +167,7 @@ impl Walk<'_, '_> {
                 out.parts.extend(inner.parts);
             }
         }
-        if out.reason.is_empty() {
+        if out.reason.is_empty() && self.judge.explain {
             out.reason = "only reads".into();
         }
         out

@@ -1,6 +1,6 @@
 //! The compiled form of an entry, and how options are looked up in it.
 
-use std::collections::HashMap;
+use crate::hash::Map;
 
 use super::schema::RawEntry;
 use crate::CommandClass;
@@ -64,7 +64,7 @@ pub(crate) struct Entry {
     pub at: At,
     pub class: CommandClass,
     pub bare: Option<CommandClass>,
-    pub options: HashMap<Box<str>, Opt>,
+    pub options: Map<Box<str>, Opt>,
     pub lax: bool,
     pub words: bool,
     pub dash: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Entry {
     pub skip: usize,
     pub assigns: bool,
     pub special: Option<Box<str>>,
-    pub sub: HashMap<Box<str>, Entry>,
+    pub sub: Map<Box<str>, Entry>,
     /// Subcommands written as `describe-*`.
     pub patterns: Vec<(Box<str>, Entry)>,
 }
@@ -103,7 +103,7 @@ impl Entry {
     pub(super) fn compile(name: &str, raw: &RawEntry, inherited: &str, lines: Lines<'_>) -> Result<Self, Flaw> {
         let flaw = |what: String| Flaw { name: name.to_owned(), what };
         let at = lines(name);
-        let mut options = HashMap::new();
+        let mut options = Map::default();
         let plain = [(inherited, Role::Plain), (&raw.common, Role::Plain), (&raw.options, Role::Plain)];
         let roles =
             [(&raw.sink, Role::Sink), (&raw.file, Role::File), (&raw.data, Role::Data), (&raw.run, Role::Run), (&raw.exec, Role::Exec)];
@@ -126,7 +126,7 @@ impl Entry {
         // Words with one dash are common here and bundles are not.
         declare(&mut options, true, &raw.info, Opt { info: true, ..Opt::FLAG });
         let common = format!("{inherited} {}", raw.common);
-        let (mut sub, mut patterns) = (HashMap::new(), Vec::new());
+        let (mut sub, mut patterns) = (Map::default(), Vec::new());
         for (class, words) in &raw.verbs {
             for word in words.split_whitespace() {
                 let verb =
@@ -238,7 +238,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn insert(sub: &mut HashMap<Box<str>, Entry>, patterns: &mut Vec<(Box<str>, Entry)>, word: &str, entry: Entry) {
+fn insert(sub: &mut Map<Box<str>, Entry>, patterns: &mut Vec<(Box<str>, Entry)>, word: &str, entry: Entry) {
     if word.contains('*') {
         patterns.push((word.into(), entry));
     } else {
@@ -257,7 +257,7 @@ pub(crate) fn matches(pattern: &str, word: &str) -> bool {
 
 /// Reads `-abc -o= -i=? --long --width= -name=` into the table; `-abc` is bundled flags unless written
 /// `-abc!`, or where long options begin with one dash.
-fn declare(options: &mut HashMap<Box<str>, Opt>, dash: bool, list: &str, like: Opt) {
+fn declare(options: &mut Map<Box<str>, Opt>, dash: bool, list: &str, like: Opt) {
     for token in list.split_whitespace() {
         let (name, value) = match (token.strip_suffix("=?"), token.strip_suffix('=')) {
             (Some(name), _) => (name, Value::Attached),

@@ -1,6 +1,6 @@
 //! Variables that make programs load code or start commands.
 
-use std::collections::HashMap;
+use crate::hash::Map;
 
 use super::entry::matches;
 use super::schema::RawEnvironment;
@@ -31,7 +31,7 @@ enum List {
 
 #[derive(Debug, Default)]
 pub(super) struct Environment {
-    names: HashMap<Box<str>, List>,
+    names: Map<Box<str>, List>,
     patterns: Vec<(Box<str>, List)>,
     programs: Vec<Vec<Box<str>>>,
 }

@@ -131,6 +131,7 @@ fn headers(text: &str) -> HashMap<&str, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CommandClass;
 
     #[test]
     fn every_compiled_in_file_is_well_formed() {
@@ -144,6 +145,33 @@ mod tests {
             assert_eq!(knowledge.names.len() - before, names, "{name} repeats a name of another file or its own");
         }
         assert!(knowledge.entries.iter().all(|entry| entry.at.line > 0));
+    }
+
+    /// An option that raises is shown at work: its entry has an example of what it is without, and one that is worse.
+    #[test]
+    fn entries_with_options_that_raise_have_examples() {
+        fn check(name: &str, entry: &RawEntry, missing: &mut Vec<String>) {
+            let class = entry.class.unwrap_or(if entry.payload.is_some() { CommandClass::Read } else { CommandClass::Write });
+            let roles = [&entry.sink, &entry.run, &entry.exec].iter().any(|list| !list.is_empty()) && class == CommandClass::Read;
+            let raising = [
+                (&entry.write, CommandClass::Write),
+                (&entry.network, CommandClass::Network),
+                (&entry.install, CommandClass::Install),
+                (&entry.destructive, CommandClass::Destructive),
+            ];
+            let raises = roles || raising.iter().any(|(list, worse)| !list.is_empty() && *worse > class);
+            let classes: std::collections::BTreeSet<CommandClass> = entry.examples.values().copied().collect();
+            if raises && classes.len() < 2 {
+                missing.push(name.to_owned());
+            }
+            entry.sub.iter().for_each(|(below, entry)| check(&format!("{name} {below}"), entry, missing));
+        }
+        let mut missing = Vec::new();
+        for (_, text) in FILES {
+            let raw: File = toml::from_str(text).unwrap();
+            raw.iter().for_each(|(name, entry)| check(name, entry, &mut missing));
+        }
+        assert!(missing.is_empty(), "{}", missing.join("\n"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod environment;
 mod load;
 mod schema;
 
-use std::collections::HashMap;
+use crate::hash::Map;
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use entry::{At, Entry, Opt, Payload, Role, Value, Writes};
@@ -20,8 +20,8 @@ use environment::Environment;
 #[derive(Debug, Default)]
 pub struct Knowledge {
     entries: Vec<Entry>,
-    names: HashMap<Box<str>, usize>,
-    versioned: HashMap<Box<str>, usize>,
+    names: Map<Box<str>, usize>,
+    versioned: Map<Box<str>, usize>,
     suffixed: Vec<(Box<str>, Box<str>, usize)>,
     environment: Environment,
     examples: Vec<Example>,
