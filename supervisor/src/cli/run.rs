@@ -25,9 +25,10 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
     observable(&settings, arguments.observe)?;
+    full_gate(&settings)?;
     let confinement = Confinement::of(arguments, &settings, around.uid)?;
     let plan = plan(&arguments.command, &settings, &around, &confinement, gate_off, arguments.observe)?;
-    announce(&settings, gate_off, arguments.observe);
+    announce(gate_off, arguments.observe);
     let status = warden::run(&plan)?;
     let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
     if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
@@ -92,14 +93,21 @@ fn observable(settings: &Settings, observe: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn announce(settings: &Settings, gate_off: bool, observe: bool) {
+/// This version knows the full gate alone, and starts nothing behind less.
+fn full_gate(settings: &Settings) -> Result<(), Failure> {
+    let asked = &settings.require;
+    if asked.value == Require::Verify {
+        return Ok(());
+    }
+    let line = format!("require = {} ({}): this version runs with the full gate alone; say verify", word(&asked.value), asked.source);
+    Err(Failure::Usage(line))
+}
+
+fn announce(gate_off: bool, observe: bool) {
     if observe {
         say("warning: this run only observes: nothing is asked and nothing is refused");
     } else if gate_off {
         say("warning: prompts are switched off by the environment: what would be asked about runs, blocks stay");
-    }
-    if settings.require.value != Require::Verify {
-        say(&format!("warning: require = {} lets a run start without the full gate", word(&settings.require.value)));
     }
 }
 
