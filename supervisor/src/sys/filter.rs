@@ -102,28 +102,13 @@ fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
     ]
 }
 
-/// How a filter was installed.
-#[derive(Debug)]
-pub struct Listener {
-    /// The listener.
-    pub fd: OwnedFd,
-    /// Whether a received call can only be interrupted by a fatal signal (5.19).
-    pub killable: bool,
-}
-
-/// Installs the program on the calling thread and gives its listener.
+/// Installs the program on the calling thread and gives its listener. A call that was received can then be interrupted by
+/// a fatal signal alone (WAIT_KILLABLE_RECV, 5.19), on which the order of the warden's steps relies.
 ///
 /// # Errors
-/// EACCES without CAP_SYS_ADMIN or no_new_privs; EBUSY where an outer filter has a listener already.
-pub fn install(program: &[Instruction]) -> io::Result<Listener> {
-    let wanted = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    match install_with(program, wanted) {
-        Ok(fd) => Ok(Listener { fd, killable: true }),
-        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {
-            install_with(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER).map(|fd| Listener { fd, killable: false })
-        }
-        Err(e) => Err(e),
-    }
+/// EACCES without CAP_SYS_ADMIN or no_new_privs; EBUSY where an outer filter has a listener already; EINVAL before 5.19.
+pub fn install(program: &[Instruction]) -> io::Result<OwnedFd> {
+    install_with(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 }
 
 fn install_with(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// PROC_SUPER_MAGIC (linux/magic.h).
-const PROC_MAGIC: i64 = 0x9fa0;
+const MAGIC: i64 = 0x9fa0;
 
 /// Size of a page, in bytes, on the kernels that this runs on.
 pub const PAGE: u64 = 4096;
@@ -31,7 +31,7 @@ impl Procfs {
             return Ok(Self(own));
         }
         let root: OwnedFd = std::fs::File::open("/proc")?.into();
-        if path::file_system(&root)? != PROC_MAGIC {
+        if path::file_system(&root)? != MAGIC {
             return Err(io::Error::from_raw_os_error(libc::ENODEV));
         }
         Ok(Self(root))
@@ -300,14 +300,14 @@ mod tests {
         assert_eq!(parse_region(line, 0x7f80), None);
     }
 
-    static PROC_MAGIC_NAME: &str = "mapped from the executable";
+    static MAPPED: &str = "mapped from the executable";
 
     #[test]
     fn our_own_process_is_there() -> io::Result<()> {
         let dir = Procfs::open()?.process(std::process::id() as i32)?;
         assert!(dir.stat()?.start > 0);
         assert_eq!(dir.status_field("Tgid")?, std::process::id().to_string());
-        let here = PROC_MAGIC_NAME.as_ptr() as u64;
+        let here = MAPPED.as_ptr() as u64;
         let exe = dir.follow_status("exe")?;
         assert_eq!(dir.region(here)?.map(|r| r.ino), Some(exe.id.ino));
         Ok(())

@@ -13,7 +13,7 @@ use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
-use super::signals::{self, Signals};
+use super::signals::Signals;
 use super::stack;
 use super::trust::View;
 use super::wake::Wake;
@@ -162,8 +162,7 @@ impl Gate {
                         }
                     }
                     Source::Reaper => match reaper::next(&mut self.news)? {
-                        reaper::News::Stopped(_) => signals::stop_self(),
-                        reaper::News::Continued => {}
+                        reaper::News::Stopped(_) | reaper::News::Continued => {}
                         reaper::News::Ended(status) => return Ok(self.end(status)),
                     },
                     Source::Supervisor => self.hear_supervisor(),

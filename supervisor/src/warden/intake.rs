@@ -120,10 +120,13 @@ impl Gate {
         }
         // The thread that is attached now is the one that called only if its call still waits; if not, nothing is let go,
         // and the stop that INTERRUPT brings is where it is left alone again.
+        //
+        // INTERRUPT comes first: a received call waits on regardless (WAIT_KILLABLE_RECV), and an exec that fails stops
+        // before its caller can do anything, a second call included.
+        let _ = ptrace::interrupt(tid);
         if notify::is_waiting(self.listener.as_fd(), id) {
             let _ = notify::answer(self.listener.as_fd(), id, Reply::Continue);
         }
-        let _ = ptrace::interrupt(tid);
         self.set(number, State::Loading);
         self.moving.push(number);
     }

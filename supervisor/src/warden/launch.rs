@@ -111,6 +111,9 @@ fn receive(mut ours: UnixStream, mut news: UnixStream) -> Result<Launched, RunEr
     Ok(Launched { pid, listener, news, go: ours })
 }
 
+/// The step that an old kernel fails in.
+const INSTALL: &str = "install the filter";
+
 fn failed_step(errno: i32, what: &str) -> RunError {
     if errno == libc::EBUSY {
         return RunError::Unsupported(
@@ -118,6 +121,9 @@ fn failed_step(errno: i32, what: &str) -> RunError {
              run stayexec outside of it"
                 .into(),
         );
+    }
+    if errno == libc::EINVAL && what == INSTALL {
+        return RunError::Unsupported("cannot install the filter: this kernel is too old; Linux 5.19 or later is needed".into());
     }
     RunError::Unsupported(format!("cannot {what}: {}", io::Error::from_raw_os_error(errno)))
 }
@@ -176,8 +182,8 @@ impl Child {
             process::set_no_new_privs().map_err(|e| ("set no_new_privs", e))?;
         }
         fence::raise(&self.writable, self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
-        let listener = filter::install(&self.code).map_err(|e| ("install the filter", e))?;
-        socket::send_descriptor(socket, &[u8::from(listener.killable)], &listener.fd).map_err(|e| ("send the listener", e))
+        let listener = filter::install(&self.code).map_err(|e| (INSTALL, e))?;
+        socket::send_descriptor(socket, b"l", &listener).map_err(|e| ("send the listener", e))
     }
 }
 

@@ -76,7 +76,8 @@ impl Heads {
 pub fn find(procfs: &Procfs, devices: &Devices, heads: &Heads, request: &Request, cached: bool) -> Option<Found> {
     // A known program at this path in our own view: most callers have no other. If this one has, it makes no difference:
     // what is loaded is looked at, and the kernel says what is absent.
-    let is_system = |prefix: &&[u8]| request.path.starts_with(prefix);
+    // A way up could lead anywhere.
+    let is_system = |prefix: &&[u8]| request.path.starts_with(prefix) && !request.path.windows(3).any(|part| part == b"/..");
     if SYSTEM.iter().any(is_system) && path::status_here(&request.path).is_ok_and(|s| heads.knows(&s.id)) {
         return Some(Found::Loadable);
     }
@@ -116,10 +117,10 @@ pub fn resolve(process: &ProcessDir, path: &[u8], base: &str, lookup: Lookup) ->
     if path.is_empty() {
         return Err(io::Error::from_raw_os_error(libc::ENOENT));
     }
-    if let Some(link) = own_magic_link(path) {
+    let root = process.follow("root").map_err(unsure)?;
+    if let Some(link) = own_magic_link(path).filter(|_| has_own_names(&root, path)) {
         return process.follow(&link).map_err(unsure);
     }
-    let root = process.follow("root").map_err(unsure)?;
     if path.starts_with(b"/") {
         return path::reference(root.as_fd(), path, lookup);
     }
@@ -144,6 +145,16 @@ fn own_magic_link(path: &[u8]) -> Option<String> {
         "exe" => Some("exe".to_owned()),
         other => number(other.strip_prefix("fd/")?),
     }
+}
+
+/// Whether these names mean in the process's root what they mean everywhere: root in the tree can mount its own /dev or /proc.
+fn has_own_names(root: &OwnedFd, path: &[u8]) -> bool {
+    let one = Lookup { in_root: true, cached: true, ..Lookup::default() };
+    // Compared with our own /proc by its device: asking a file system what it is could wait for whoever serves it.
+    let theirs = path::reference(root.as_fd(), b"proc", one).and_then(path::status);
+    let same = theirs.is_ok_and(|theirs| path::status_here(b"/proc").is_ok_and(|ours| ours.id.dev == theirs.id.dev));
+    let descriptors = || path::read_link(root.as_fd(), b"dev/fd").is_ok_and(|target| target == b"/proc/self/fd");
+    same && (!path.starts_with(b"/dev/") || descriptors())
 }
 
 /// Tells from its head what the kernel would do with a file.
@@ -194,22 +205,13 @@ pub fn script(procfs: &Procfs, reference: &OwnedFd, path: &[u8]) -> Script {
     if !status.is(libc::S_IFREG) {
         return unreadable;
     }
-    let Ok(mut file) = reopen(procfs, reference) else { return unreadable };
-    let mut hasher = Sha256::new();
+    let Ok(file) = reopen(procfs, reference) else { return unreadable };
+    // Longer than any judgement reads, and perhaps than any disk: it is not looked into.
     let mut text = Vec::new();
-    if status.id.size <= TEXT_LIMIT {
-        if Read::by_ref(&mut file).take(TEXT_LIMIT + 1).read_to_end(&mut text).is_err() {
-            return unreadable;
-        }
-        hasher.update(&text);
-        if text.len() as u64 <= TEXT_LIMIT {
-            return Script { digest: hasher.finalize().into(), text: Some(text), ..unreadable };
-        }
-    }
-    if io::copy(&mut file, &mut hasher).is_err() {
+    if status.id.size > TEXT_LIMIT || file.take(TEXT_LIMIT + 1).read_to_end(&mut text).is_err() || text.len() as u64 > TEXT_LIMIT {
         return unreadable;
     }
-    Script { digest: hasher.finalize().into(), ..unreadable }
+    Script { digest: Sha256::digest(&text).into(), text: Some(text), ..unreadable }
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub fn live(mut reports: UnixStream, child: impl FnOnce()) -> ! {
     if process::become_subreaper().is_err() {
         process::exit_now(failed);
     }
+    let warden = std::os::unix::process::parent_id() as i32;
     let pid = match process::fork() {
         Ok(Fork::Child) => {
             drop(reports);
@@ -52,6 +53,13 @@ pub fn live(mut reports: UnixStream, child: impl FnOnce()) -> ! {
     loop {
         match process::wait_any() {
             Ok(Some((who, status))) if who == pid => {
+                // The warden stops and goes on with the agent, for the shell that waits for it. Whoever sees both in their
+                // order does it: a warden that stopped itself could miss the news that ends its stop.
+                if libc::WIFSTOPPED(status) {
+                    let _ = process::kill(warden, libc::SIGSTOP);
+                } else if libc::WIFCONTINUED(status) {
+                    let _ = process::kill(warden, libc::SIGCONT);
+                }
                 if tell(&mut reports, STATUS, status).is_err() {
                     process::exit_now(0);
                 }

@@ -47,8 +47,3 @@ impl Signals {
         signal == Signal::SIGCHLD
     }
 }
-
-/// Stops the warden itself, for the shell that waits for it; returns when it is continued.
-pub fn stop_self() {
-    let _ = process::kill(std::process::id() as i32, libc::SIGSTOP);
-}

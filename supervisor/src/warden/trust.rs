@@ -24,8 +24,6 @@ pub struct View {
     seen: Mutex<HashMap<(Vec<u8>, FileId), Place>>,
     /// Which file systems may be looked at.
     pub devices: Devices,
-    /// ELF interpreters by executable; `None` for a static one.
-    linkers: Mutex<HashMap<FileId, Option<Linker>>>,
 }
 
 /// An ELF interpreter.
@@ -65,7 +63,7 @@ impl View {
                 devices.learn(&folder, path::status(&folder)?.id.dev)?;
             }
         }
-        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices, linkers: Mutex::default() })
+        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
@@ -136,25 +134,12 @@ impl View {
         path::status_at(self.root.as_fd(), path, true).ok()
     }
 
-    /// The file of the image's first instruction, where that is not the executable's own: its ELF interpreter. Which one an
-    /// executable names is part of its content, so it is asked of the kernel once; whether that file is still what it was
-    /// is looked at each time.
+    /// The file of the image's first instruction, where that is not the executable's own: its ELF interpreter, as this very
+    /// image has it mapped.
     fn linker(&self, process: &ProcessDir, ip: u64, id: &FileId) -> io::Result<Option<Linker>> {
-        let mut linkers = self.linkers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(linker) = linkers.get(id) {
-            return Ok(linker.clone());
-        }
         let Some(region) = process.region(ip)? else { return Err(io::ErrorKind::InvalidData.into()) };
         let own = (region.dev, region.ino) == (id.dev, id.ino);
-        let linker = (!own).then_some(Linker { path: region.path, file: (region.dev, region.ino) });
-        if linkers.len() >= BOUND {
-            linkers.clear();
-        }
-        // One that the run did not find in place is not remembered: only an untouched file can be known by its path.
-        if linker.as_ref().is_none_or(|l| self.is_untouched(l)) {
-            linkers.insert(id.clone(), linker.clone());
-        }
-        Ok(linker)
+        Ok((!own).then_some(Linker { path: region.path, file: (region.dev, region.ino) }))
     }
 
     fn is_untouched(&self, linker: &Linker) -> bool {
