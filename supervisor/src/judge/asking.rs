@@ -106,7 +106,7 @@ impl Supervisor {
             run,
             agent: session.map(|session| session.agent.clone()).unwrap_or_default(),
             command: String::from_utf8_lossy(&verdict.shown).into_owned(),
-            argv: verdict.argv.iter().map(|word| text::word(word)).collect(),
+            argv: text::words(&verdict.argv),
             cwd: text::word(&event.cwd),
             file: text::word(&event.executable.path),
             class: class_of(verdict.class),

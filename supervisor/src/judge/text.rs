@@ -24,6 +24,25 @@ fn fold(line: String) -> String {
     format!("{} […{} more characters…] {}", &line[..at(HEAD)], count - HEAD - TAIL, &line[at(count - TAIL)..])
 }
 
+/// Most of an argument vector that a question shows, in bytes. A list of all questions has to fit into one reply.
+const WORDS: usize = 16 << 10;
+
+/// An argument vector as shown words; what is beyond a bound is counted. The whole of it is in the journal.
+pub fn words(argv: &[Vec<u8>]) -> Vec<String> {
+    let mut left = WORDS;
+    let mut shown = Vec::new();
+    for (at, argument) in argv.iter().enumerate() {
+        let word = fold(word(argument));
+        let Some(rest) = left.checked_sub(word.len()) else {
+            shown.push(format!("[…{} more arguments…]", argv.len() - at));
+            break;
+        };
+        left = rest;
+        shown.push(word);
+    }
+    shown
+}
+
 /// Bytes as text, without quoting.
 pub fn word(bytes: &[u8]) -> String {
     let mut shown = String::new();
@@ -42,6 +61,14 @@ pub fn word_of_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_words_are_counted_and_a_long_one_is_folded() {
+        let many = words(&vec![b"0123456789".to_vec(); 10_000]);
+        assert!(many.len() < 2_000 && many.last().is_some_and(|l| l.ends_with("more arguments…]")), "{:?}", many.last());
+        assert!(words(&[vec![b'x'; 1 << 20]]).iter().all(|word| word.len() < 2_000));
+        assert_eq!(words(&[b"a".to_vec(), b"b c".to_vec()]), ["a", "b c"]);
+    }
 
     #[test]
     fn a_long_line_keeps_its_beginning_and_its_end() {
