@@ -4,13 +4,13 @@
 //! status at the end is 2. Refuses to read files: a command is judged by its words.
 
 use super::arguments::Judging;
-use super::print;
+use super::{print, tree};
 use crate::config::{self, Frozen, Overrides, Surroundings};
 use crate::error::Failure;
 use crate::exit_code;
 use crate::judge::{self, Checked, Input, Known};
 use serde::{Deserialize, Serialize};
-use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy};
+use stayexec_policy::{CommandClass, GateDecision, SecurityPolicy};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -31,10 +31,16 @@ enum Judge {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Answer<'a> {
     class: CommandClass,
     decision: GateDecision,
-    reason: String,
+    reason: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    fn of(checked: &'a Checked) -> Self {
+        Self { class: checked.class, decision: checked.decision, reason: &checked.reason }
+    }
 }
 
 /// Answers for the words, for standard input, or line by line.
@@ -44,22 +50,19 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
         return lines(&judge, arguments.declare);
     }
     let checked = judge.check(&input(arguments)?, arguments.declare)?;
-    let answer = Answer { class: checked.class, decision: checked.decision, reason: checked.reason };
     match (arguments.json, arguments.explain) {
-        (true, false) => print::json(&answer)?,
-        (true, true) => {
-            print::json(&serde_json::json!({
-                "class": answer.class, "decision": answer.decision, "reason": answer.reason, "parts": checked.parts,
-            }))?;
-        }
+        (true, false) => print::json(&Answer::of(&checked))?,
+        (true, true) => print::json(&tree::answer(&checked))?,
         (false, explain) => {
-            print::line(&format!("{} {}: {}", answer.class, answer.decision, answer.reason))?;
+            let colour = tree::coloured(&Surroundings::current()?);
+            let class = tree::class(checked.class, colour);
+            print::line(&format!("{class} {}: {}", checked.decision, judge::shown(&checked.reason)))?;
             if explain {
-                print::text(&tree(&checked.parts, 0))?;
+                print::text(&tree::lines(&checked.parts, colour))?;
             }
         }
     }
-    Ok(match (scope, answer.decision) {
+    Ok(match (scope, checked.decision) {
         (Scope::Tier, _) | (Scope::Workspace, GateDecision::Allow) => exit_code::OK,
         (Scope::Workspace, GateDecision::Block) => exit_code::BLOCKED,
         (Scope::Workspace, GateDecision::Prompt) => exit_code::PROMPT,
@@ -145,8 +148,8 @@ fn lines(judge: &Judge, declare: Option<CommandClass>) -> Result<u8, Failure> {
         }
         let answer = match Line::parse(&line) {
             Ok((input, declared)) => {
-                let Checked { class, decision, reason, .. } = judge.check(&input, declared.max(declare))?;
-                serde_json::to_string(&Answer { class, decision, reason })
+                let checked = judge.check(&input, declared.max(declare))?;
+                serde_json::to_string(&Answer::of(&checked))
             }
             Err(message) => {
                 status = exit_code::USAGE;
@@ -169,14 +172,6 @@ fn written(cause: io::Error) -> Failure {
         io::ErrorKind::BrokenPipe => Failure::Pipe,
         _ => Failure::Step("write to standard output", cause),
     }
-}
-
-/// The parts, indented by depth.
-fn tree(part: &Part, depth: usize) -> String {
-    let entry = part.entry.as_ref().map(|entry| format!(" ({entry})")).unwrap_or_default();
-    let text = judge::shown(&part.text);
-    let own = format!("{:indent$}{}: {text}: {}{entry}\n", "", part.class, part.reason, indent = 2 * (depth + 1));
-    part.parts.iter().fold(own, |lines, below| lines + &tree(below, depth + 1))
 }
 
 #[cfg(test)]
