@@ -27,7 +27,7 @@ pub enum Scope {
 /// Who is asked.
 enum Judge {
     Tier(Box<SecurityPolicy>),
-    Workspace(Box<Frozen>, Box<Known>),
+    Workspace(Box<Frozen>, Box<SecurityPolicy>, Box<Known>),
 }
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
     if arguments.jsonl {
         return lines(&judge, arguments.declare);
     }
-    let checked = judge.check(&input(arguments)?, arguments.declare)?;
+    let checked = judge.check(&input(arguments)?, arguments.declare);
     match (arguments.json, arguments.explain) {
         (true, false) => print::json(&Answer::of(&checked))?,
         (true, true) => print::json(&tree::answer(&checked))?,
@@ -71,21 +71,24 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
 
 impl Judge {
     fn new(arguments: &Judging, scope: Scope) -> Result<Self, Failure> {
-        if scope == Scope::Tier {
-            return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or_default()))));
-        }
         let overrides = Overrides { tier: arguments.tier, workspace: arguments.workspace.clone(), ..Overrides::default() };
         let around = Surroundings::current()?;
+        if scope == Scope::Tier {
+            let policy = config::policy(arguments.tier.unwrap_or_default(), &config::knowledge(&overrides, &around)?)?;
+            return Ok(Self::Tier(Box::new(policy)));
+        }
         let settings = config::load(&overrides, &around)?;
         let folder = super::context::workspace_state(&settings.directories, &settings.workspace);
         let path = around.variable("PATH").map(OsStr::as_bytes).unwrap_or_default();
         let known = Known::read(&settings.directories.state, &folder, path).map_err(Failure::Store)?;
-        Ok(Self::Workspace(Box::new(Frozen::of(&settings, false, false)), Box::new(known)))
+        let frozen = Frozen::of(&settings, false, false);
+        let policy = frozen.policy()?;
+        Ok(Self::Workspace(Box::new(frozen), Box::new(policy), Box::new(known)))
     }
 
-    fn check(&self, input: &Input, declared: Option<CommandClass>) -> Result<Checked, Failure> {
+    fn check(&self, input: &Input, declared: Option<CommandClass>) -> Checked {
         let policy = match self {
-            Self::Workspace(frozen, known) => return Ok(judge::check(frozen, known, input, declared)?),
+            Self::Workspace(frozen, policy, known) => return judge::check(frozen, policy, known, input, declared),
             Self::Tier(policy) => policy,
         };
         let parts = match input {
@@ -94,7 +97,7 @@ impl Judge {
         };
         let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
         let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
-        Ok(Checked { class, decision: policy.gate_decision(class), reason, parts })
+        Checked { class, decision: policy.gate_decision(class), reason, parts }
     }
 }
 
@@ -148,7 +151,7 @@ fn lines(judge: &Judge, declare: Option<CommandClass>) -> Result<u8, Failure> {
         }
         let answer = match Line::parse(&line) {
             Ok((input, declared)) => {
-                let checked = judge.check(&input, declared.max(declare))?;
+                let checked = judge.check(&input, declared.max(declare));
                 serde_json::to_string(&Answer::of(&checked))
             }
             Err(message) => {
