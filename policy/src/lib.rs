@@ -108,6 +108,7 @@ pub mod forbidden;
 mod hash;
 mod knowledge;
 mod matrix;
+mod outside;
 mod own_files;
 mod policy;
 pub mod redact;

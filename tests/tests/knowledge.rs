@@ -41,7 +41,10 @@ fn a_file_of_the_workspace_only_raises() -> Result<()> {
     unattended(&scene, "ls -l; echo status $?")?.expect_line("status 126");
     unattended(&scene, "ls -a >/dev/null; echo status $?")?.expect_line("status 0");
     for verb in ["classify", "check"] {
-        assert_eq!([class(&scene, verb, "touch a")?, class(&scene, verb, "ls -l")?, class(&scene, verb, "ls")?], ["write", "write", "read"]);
+        assert_eq!(
+            [class(&scene, verb, "touch a")?, class(&scene, verb, "ls -l")?, class(&scene, verb, "ls")?],
+            ["write", "write", "read"]
+        );
     }
     Ok(())
 }

@@ -48,6 +48,11 @@ pub fn check(frozen: &Frozen, policy: &SecurityPolicy, known: &Known, input: &In
     };
     let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
     let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
+    let outside = || forbidden::outside_text(frozen, policy, &input.text());
+    let (class, reason) = match (class, frozen.classify.workspace_only) {
+        (CommandClass::Read, true) => outside().map_or((class, reason), |why| (CommandClass::Write, why)),
+        _ => (class, reason),
+    };
     let matrix = policy.gate_decision(class);
     let (decision, reason) = if let Some(why) = forbidden::check_text(frozen, policy, &input.text()) {
         (GateDecision::Block, why)
