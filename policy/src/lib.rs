@@ -3,8 +3,8 @@
 //! A command gets a class (Read < Write < Network < Install < Destructive), the maximum over everything that would run; the
 //! matrix of the tier turns the class into a decision. Nothing in this crate lowers a class.
 //!
-//! Pure: no I/O, no clock, no globals besides the compiled-in knowledge. Facts about files arrive in [`Exec`]. It never
-//! panics, and whatever it does not understand is at least Write.
+//! Pure: no I/O, no clock, no globals besides the compiled-in knowledge and the names of further files. Facts about files
+//! arrive in [`Exec`]. It never panics, and whatever it does not understand is at least Write.
 //!
 //! ```
 //! use stayexec_policy::{AutonomyLevel, CommandClass, GateDecision, SecurityPolicy};
@@ -108,6 +108,7 @@ pub mod forbidden;
 mod hash;
 mod knowledge;
 mod matrix;
+mod outside;
 mod own_files;
 mod policy;
 pub mod redact;

@@ -52,3 +52,33 @@ fn files_of_a_workspace_only_raise() {
     assert_eq!(policy.classify_command("ls"), CommandClass::Read);
     assert_eq!(policy.classify_command("deploy"), CommandClass::Network);
 }
+
+#[test]
+fn a_flaw_is_one_line_with_file_and_line() {
+    for (text, begins) in [
+        ("\n[x]\nclas = \"read\"\n", "mine.toml:3: unknown field `clas`"),
+        ("[x]\nclass = \"harmless\"\n", "mine.toml:2: "),
+        ("[y]\n\n[x]\nclass = \"read\"\nlax = true\n", "mine.toml:3: [x]: lax"),
+        (
+            "[x]\nclass = \"read\"\n[x.examples]\n\"x y\" = \"read\"\n\"x --y\" = \"read\"\n",
+            "mine.toml:5: the example `x --y` is write, not read",
+        ),
+        ("[x]\nclass = \"read\"\n[x.sub.y]\noperands = \"z\"\n", "mine.toml:3: [x.sub.y]: operands"),
+        ("[x", "mine.toml:1: "),
+    ] {
+        let error = with(text, Origin::Own).unwrap_err().to_string();
+        assert!(error.starts_with(begins) && !error.contains('\n'), "{text}: {error}");
+    }
+}
+
+#[test]
+fn what_a_file_does_not_name_stays_as_it_was() {
+    let policy = with("[python]\nclass = \"network\"\n[\"new\"]\nclass = \"read\"\nversioned = true\n", Origin::Own).unwrap();
+    assert_eq!(policy.knowledge().len(), Knowledge::builtin().len() + 1);
+    assert_eq!(policy.classify_command("python x"), CommandClass::Network);
+    assert_eq!(policy.classify_command("new3.2"), CommandClass::Read);
+    assert_eq!(policy.classify_command("LD_PRELOAD=x ls"), CommandClass::Write);
+    for example in Knowledge::builtin().examples().iter().filter(|example| !example.command.contains("python")) {
+        assert_eq!(policy.classify_command(&example.command), example.class, "{}", example.command);
+    }
+}

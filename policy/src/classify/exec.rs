@@ -11,6 +11,7 @@ use super::program::base;
 use super::script;
 use super::vars::Vars;
 use super::vet::Finding;
+use crate::forbidden::Operands;
 use crate::knowledge::Meaning;
 use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, SecurityPolicy, Stdin};
 
@@ -19,7 +20,10 @@ const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase
 
 pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, explain: bool) -> (Assessment, Part) {
     let judge = Judge { starts: true, own_files: places.own_files, home: places.home, ..Judge::new(policy, explain) };
-    let Outcome { part, text_seen, wants } = self::judge(&judge, start, places);
+    let Outcome { mut part, text_seen, wants } = self::judge(&judge, start, places);
+    if policy.settings().workspace_only {
+        outside(policy, start, places, &mut part);
+    }
     let deciding = part.deciding();
     let assessment = Assessment {
         class: part.class,
@@ -78,9 +82,6 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     environment(judge, start, name, &scope, &mut out);
     if !start.file.trusted(places) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, untrusted(start, places)));
-    }
-    if judge.settings.workspace_only {
-        outside(start, places, &mut out);
     }
     if out.reason.is_empty() {
         out.reason = "only reads".into();
@@ -146,17 +147,14 @@ fn untrusted(start: &Exec<'_>, places: &Places<'_>) -> String {
     format!("{path} {why}")
 }
 
-/// `workspace_only`: a read outside the workspace is a question.
-fn outside(start: &Exec<'_>, places: &Places<'_>, out: &mut Part) {
-    for arg in start.argv.iter().skip(1) {
-        let text = String::from_utf8_lossy(arg);
-        if !(text.starts_with('/') || text.starts_with('~') || text.split('/').any(|part| part == "..")) {
-            continue;
-        }
-        let absolute = if text.starts_with('/') { text.into_owned() } else { format!("{}/{text}", String::from_utf8_lossy(start.cwd)) };
-        let path = super::paths::lexical(&absolute);
-        if !crate::exec::below(path.as_bytes(), places.workspace) && !super::paths::is_sink(&path) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::OutsideWorkspace, "reads outside the workspace"));
-        }
-    }
+/// `workspace_only`: what reads outside the workspace, or works there, is a question.
+fn outside(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, out: &mut Part) {
+    let why = if !crate::exec::below(start.cwd, places.workspace) {
+        "works outside the workspace".to_owned()
+    } else if let Some(operand) = Operands::of_exec(policy, start, places).outside_of_exec(start, places) {
+        format!("reads {} outside the workspace", crate::display::word(&operand.word.replace(super::args::UNKNOWN, "…")))
+    } else {
+        return;
+    };
+    out.raise(Finding::new(CommandClass::Write, ReasonCode::OutsideWorkspace, why));
 }

@@ -26,7 +26,7 @@ use crate::{Part, SecurityPolicy};
 
 pub(crate) use exec::exec;
 pub(crate) use judge::Collected;
-pub(crate) use paths::lexical;
+pub(crate) use paths::{is_sink, lexical};
 pub(crate) use vet::vet;
 
 /// A shell text.

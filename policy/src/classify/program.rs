@@ -126,7 +126,7 @@ impl Judge<'_> {
             out.raise_at(finding.clone(), entry.at);
         }
         for taken in &vetted.taken {
-            self.value(name, taken, scope, out);
+            self.value(entry, name, taken, scope, out);
         }
         for &(start, end) in &vetted.execs {
             let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
@@ -148,13 +148,13 @@ impl Judge<'_> {
         }
     }
 
-    fn value(&self, name: &str, taken: &Taken, scope: &Scope<'_>, out: &mut Part) {
+    fn value(&self, entry: &Entry, name: &str, taken: &Taken, scope: &Scope<'_>, out: &mut Part) {
         match taken.role {
             Role::Data => {}
             Role::Sink => {
                 self.collect_path(name, &taken.value.text);
                 if let Some(finding) = paths::write(&taken.value) {
-                    out.raise(finding);
+                    out.raise_at(finding, entry.at);
                 }
             }
             Role::Run if matches!(taken.value.full(), Some("never" | "always" | "auto" | "")) => {}

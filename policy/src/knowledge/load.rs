@@ -1,6 +1,7 @@
 //! Reads knowledge files into tables.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use super::entry::{At, Entry};
 use super::environment::Environment;
@@ -9,11 +10,13 @@ use super::{Example, Knowledge, KnowledgeFile, Origin};
 
 /// A knowledge file that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {what}")]
+#[error("{file}:{line}: {what}")]
 pub struct KnowledgeError {
     /// Name of the file.
     pub file: String,
-    /// What is wrong, with the place.
+    /// The line, counted from 1.
+    pub line: u32,
+    /// What is wrong, in one line.
     pub what: String,
 }
 
@@ -58,42 +61,67 @@ pub(super) fn builtin() -> Knowledge {
 }
 
 fn environment() -> Result<RawEnvironment, KnowledgeError> {
-    toml::from_str(ENVIRONMENT).map_err(|error| KnowledgeError { file: "environment.toml".into(), what: error.to_string() })
+    toml::from_str(ENVIRONMENT).map_err(|error| misread("environment.toml", ENVIRONMENT, &error))
+}
+
+fn misread(file: &str, text: &str, error: &toml::de::Error) -> KnowledgeError {
+    let line = error.span().map_or(1, |span| line_at(text, span.start));
+    KnowledgeError { file: file.to_owned(), line, what: error.message().lines().collect::<Vec<_>>().join(" ") }
+}
+
+/// The line of a byte offset, counted from 1.
+fn line_at(text: &str, offset: usize) -> u32 {
+    let before = text.as_bytes().iter().take(offset).filter(|&&byte| byte == b'\n').count();
+    u32::try_from(before + 1).unwrap_or(u32::MAX)
+}
+
+/// The names of files, each kept once for as long as the process lives: there are few, and they are named by every entry.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(kept);
+    kept
 }
 
 pub(super) fn with_files(files: &[KnowledgeFile<'_>]) -> Result<Knowledge, KnowledgeError> {
-    let mut knowledge = builtin();
+    let mut knowledge = Knowledge { base: Some(Knowledge::builtin()), ..Knowledge::default() };
     for file in files {
-        // The names of a user's files live as long as the process: there are few and they are read once.
-        let name: &'static str = Box::leak(file.name.to_owned().into_boxed_str());
         let into = match file.origin {
             Origin::Own => &mut knowledge,
             Origin::Workspace => knowledge.tightening.get_or_insert_default(),
         };
-        add(into, name, file.text)?;
+        add(into, interned(file.name), file.text)?;
     }
     // Their examples get the same check as the compiled-in ones have in the tests.
-    let all = knowledge.examples.iter().chain(knowledge.tightening.iter().flat_map(|below| &below.examples));
-    let own: Vec<Example> = all.filter(|example| files.iter().any(|file| file.name == example.file)).cloned().collect();
+    let own: Vec<Example> =
+        knowledge.examples.iter().chain(knowledge.tightening.iter().flat_map(|below| &below.examples)).cloned().collect();
     let policy = crate::SecurityPolicy::default().with_knowledge(knowledge);
     for example in own {
         let class = policy.classify_command(&example.command);
         if class != example.class {
-            let what = format!("the example `{}` is {class}, not {}", example.command, example.class);
-            return Err(KnowledgeError { file: example.file.to_owned(), what });
+            let command = crate::display::text(&example.command, false);
+            let what = format!("the example `{command}` is {class}, not {}", example.class);
+            return Err(KnowledgeError { file: example.file.to_owned(), line: example.line, what });
         }
     }
     Ok(policy.into_knowledge())
 }
 
 fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), KnowledgeError> {
-    let wrong = |what: String| KnowledgeError { file: file.to_owned(), what };
-    let raw: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let raw: File = toml::from_str(text).map_err(|error| misread(file, text, &error))?;
     let headers = headers(text);
     let lines = |name: &str| At { file, line: headers.get(name).copied().unwrap_or(0) };
     for (names, entry) in &raw {
         let key = if headers.contains_key(names.as_str()) { names.clone() } else { format!("\"{names}\"") };
-        let compiled = Entry::compile(&key, entry, "", &lines).map_err(|flaw| wrong(flaw.to_string()))?;
+        let compiled = Entry::compile(&key, entry, "", &lines).map_err(|flaw| KnowledgeError {
+            file: file.to_owned(),
+            line: headers.get(flaw.name.as_str()).or_else(|| headers.get(key.as_str())).copied().unwrap_or(1),
+            what: flaw.to_string(),
+        })?;
         let at = knowledge.entries.len();
         knowledge.entries.push(compiled);
         for name in names.split('|') {
@@ -105,15 +133,20 @@ fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), 
                 knowledge.suffixed.push((name.into(), suffix.into(), at));
             }
         }
-        examples(&mut knowledge.examples, file, entry);
+        examples(&mut knowledge.examples, file, text, entry);
     }
     Ok(())
 }
 
-fn examples(out: &mut Vec<Example>, file: &'static str, entry: &RawEntry) {
-    out.extend(entry.examples.iter().map(|(command, class)| Example { file, command: command.clone(), class: *class }));
+fn examples(out: &mut Vec<Example>, file: &'static str, text: &str, entry: &RawEntry) {
+    out.extend(entry.examples.iter().map(|(command, class)| Example {
+        file,
+        line: line_at(text, command.span().start),
+        command: command.get_ref().clone(),
+        class: *class,
+    }));
     for below in entry.sub.values() {
-        examples(out, file, below);
+        examples(out, file, text, below);
     }
 }
 

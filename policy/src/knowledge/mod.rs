@@ -25,6 +25,8 @@ pub struct Knowledge {
     suffixed: Vec<(Box<str>, Box<str>, usize)>,
     environment: Environment,
     examples: Vec<Example>,
+    /// What holds where nothing here does: the compiled-in knowledge, shared and not copied.
+    base: Option<Arc<Knowledge>>,
     /// Entries that count besides the others and only raise.
     tightening: Option<Box<Knowledge>>,
 }
@@ -54,6 +56,8 @@ pub struct KnowledgeFile<'a> {
 pub struct Example {
     /// The file of the entry.
     pub file: &'static str,
+    /// Its line, counted from 1.
+    pub line: u32,
     /// The command line.
     pub command: String,
     /// Its class.
@@ -80,28 +84,34 @@ impl Knowledge {
     /// Number of program names that are known.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.names.len()
+        let below = |name: &str| self.base.as_ref().is_some_and(|base| base.names.contains_key(name));
+        self.base.as_ref().map_or(0, |base| base.len()) + self.names.keys().filter(|name| !below(name)).count()
     }
 
     /// Nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.len() == 0
     }
 
-    /// The examples that the entries promise.
+    /// The examples that the entries promise: those of further files, where there are any.
     #[must_use]
     pub fn examples(&self) -> &[Example] {
         &self.examples
     }
 
+    /// These tables, then those that hold where they say nothing.
+    fn layers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |layer| layer.base.as_deref())
+    }
+
     pub(crate) fn meaning(&self, variable: &str) -> Meaning<'_> {
-        self.environment.meaning(variable)
+        self.base.as_ref().map_or(&self.environment, |base| &base.environment).meaning(variable)
     }
 
     /// The entry for a name: as it stands, without a version, without a machine triplet.
     pub(crate) fn program(&self, name: &str) -> Option<&Entry> {
-        self.find(name).or_else(|| self.find(without_triplet(name)?)).map(|at| &self.entries[at])
+        self.find(name).or_else(|| self.find(without_triplet(name)?))
     }
 
     /// The entry of a workspace for a name: it only raises.
@@ -111,27 +121,27 @@ impl Knowledge {
 
     /// The name is known by an ending that its entry lists.
     pub(crate) fn by_suffix(&self, name: &str) -> bool {
-        !self.names.contains_key(name) && self.suffix(name).is_some()
+        self.exact(name).is_none() && self.suffix(name).is_some()
     }
 
-    fn find(&self, name: &str) -> Option<usize> {
-        if let Some(&at) = self.names.get(name) {
-            return Some(at);
-        }
+    fn find(&self, name: &str) -> Option<&Entry> {
+        self.exact(name).or_else(|| self.version(name)).or_else(|| self.suffix(name))
+    }
+
+    fn exact(&self, name: &str) -> Option<&Entry> {
+        self.layers().find_map(|layer| layer.names.get(name).map(|&at| &layer.entries[at]))
+    }
+
+    fn version(&self, name: &str) -> Option<&Entry> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
-        if stem.len() < name.len()
-            && let Some(&at) = self.versioned.get(stem)
-        {
-            return Some(at);
-        }
-        self.suffix(name)
+        let shorter = stem.len() < name.len();
+        self.layers().filter(|_| shorter).find_map(|layer| layer.versioned.get(stem).map(|&at| &layer.entries[at]))
     }
 
-    fn suffix(&self, name: &str) -> Option<usize> {
-        self.suffixed
-            .iter()
-            .find(|(stem, suffix, _)| name.strip_suffix(&**suffix).is_some_and(|rest| rest == &**stem))
-            .map(|(_, _, at)| *at)
+    fn suffix(&self, name: &str) -> Option<&Entry> {
+        let ends = |stem: &str, suffix: &str| name.strip_suffix(suffix).is_some_and(|rest| rest == stem);
+        self.layers()
+            .find_map(|layer| layer.suffixed.iter().find(|(stem, suffix, _)| ends(stem, suffix)).map(|(_, _, at)| &layer.entries[*at]))
     }
 }
 

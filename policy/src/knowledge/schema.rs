@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::CommandClass;
 
@@ -73,7 +74,7 @@ pub(super) struct RawEntry {
     pub verbs: BTreeMap<CommandClass, String>,
     pub sub: BTreeMap<String, RawEntry>,
     /// `"command line" = "class"`, held by a test.
-    pub examples: BTreeMap<String, CommandClass>,
+    pub examples: BTreeMap<Spanned<String>, CommandClass>,
 }
 
 /// `environment.toml`: what variables mean to programs.

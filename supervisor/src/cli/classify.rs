@@ -4,13 +4,13 @@
 //! status at the end is 2. Refuses to read files: a command is judged by its words.
 
 use super::arguments::Judging;
-use super::print;
+use super::{print, tree};
 use crate::config::{self, Frozen, Overrides, Surroundings};
 use crate::error::Failure;
 use crate::exit_code;
 use crate::judge::{self, Checked, Input, Known};
 use serde::{Deserialize, Serialize};
-use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy};
+use stayexec_policy::{CommandClass, GateDecision, SecurityPolicy};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -27,14 +27,20 @@ pub enum Scope {
 /// Who is asked.
 enum Judge {
     Tier(Box<SecurityPolicy>),
-    Workspace(Box<Frozen>, Box<Known>),
+    Workspace(Box<Frozen>, Box<SecurityPolicy>, Box<Known>),
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Answer<'a> {
     class: CommandClass,
     decision: GateDecision,
-    reason: String,
+    reason: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    fn of(checked: &'a Checked) -> Self {
+        Self { class: checked.class, decision: checked.decision, reason: &checked.reason }
+    }
 }
 
 /// Answers for the words, for standard input, or line by line.
@@ -43,23 +49,20 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
     if arguments.jsonl {
         return lines(&judge, arguments.declare);
     }
-    let checked = judge.check(&input(arguments)?, arguments.declare)?;
-    let answer = Answer { class: checked.class, decision: checked.decision, reason: checked.reason };
+    let checked = judge.check(&input(arguments)?, arguments.declare);
     match (arguments.json, arguments.explain) {
-        (true, false) => print::json(&answer)?,
-        (true, true) => {
-            print::json(&serde_json::json!({
-                "class": answer.class, "decision": answer.decision, "reason": answer.reason, "parts": checked.parts,
-            }))?;
-        }
+        (true, false) => print::json(&Answer::of(&checked))?,
+        (true, true) => print::json(&tree::answer(&checked))?,
         (false, explain) => {
-            print::line(&format!("{} {}: {}", answer.class, answer.decision, answer.reason))?;
+            let colour = tree::coloured(&Surroundings::current()?);
+            let class = tree::class(checked.class, colour);
+            print::line(&format!("{class} {}: {}", checked.decision, judge::shown(&checked.reason)))?;
             if explain {
-                print::text(&tree(&checked.parts, 0))?;
+                print::text(&tree::lines(&checked.parts, colour))?;
             }
         }
     }
-    Ok(match (scope, answer.decision) {
+    Ok(match (scope, checked.decision) {
         (Scope::Tier, _) | (Scope::Workspace, GateDecision::Allow) => exit_code::OK,
         (Scope::Workspace, GateDecision::Block) => exit_code::BLOCKED,
         (Scope::Workspace, GateDecision::Prompt) => exit_code::PROMPT,
@@ -68,21 +71,24 @@ pub fn run(arguments: &Judging, scope: Scope) -> Result<u8, Failure> {
 
 impl Judge {
     fn new(arguments: &Judging, scope: Scope) -> Result<Self, Failure> {
-        if scope == Scope::Tier {
-            return Ok(Self::Tier(Box::new(SecurityPolicy::new(arguments.tier.unwrap_or_default()))));
-        }
         let overrides = Overrides { tier: arguments.tier, workspace: arguments.workspace.clone(), ..Overrides::default() };
         let around = Surroundings::current()?;
+        if scope == Scope::Tier {
+            let policy = config::policy(arguments.tier.unwrap_or_default(), &config::knowledge(&overrides, &around)?)?;
+            return Ok(Self::Tier(Box::new(policy)));
+        }
         let settings = config::load(&overrides, &around)?;
         let folder = super::context::workspace_state(&settings.directories, &settings.workspace);
         let path = around.variable("PATH").map(OsStr::as_bytes).unwrap_or_default();
         let known = Known::read(&settings.directories.state, &folder, path).map_err(Failure::Store)?;
-        Ok(Self::Workspace(Box::new(Frozen::of(&settings, false, false)), Box::new(known)))
+        let frozen = Frozen::of(&settings, false, false);
+        let policy = frozen.policy()?;
+        Ok(Self::Workspace(Box::new(frozen), Box::new(policy), Box::new(known)))
     }
 
-    fn check(&self, input: &Input, declared: Option<CommandClass>) -> Result<Checked, Failure> {
+    fn check(&self, input: &Input, declared: Option<CommandClass>) -> Checked {
         let policy = match self {
-            Self::Workspace(frozen, known) => return Ok(judge::check(frozen, known, input, declared)?),
+            Self::Workspace(frozen, policy, known) => return judge::check(frozen, policy, known, input, declared),
             Self::Tier(policy) => policy,
         };
         let parts = match input {
@@ -91,7 +97,7 @@ impl Judge {
         };
         let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
         let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
-        Ok(Checked { class, decision: policy.gate_decision(class), reason, parts })
+        Checked { class, decision: policy.gate_decision(class), reason, parts }
     }
 }
 
@@ -145,8 +151,8 @@ fn lines(judge: &Judge, declare: Option<CommandClass>) -> Result<u8, Failure> {
         }
         let answer = match Line::parse(&line) {
             Ok((input, declared)) => {
-                let Checked { class, decision, reason, .. } = judge.check(&input, declared.max(declare))?;
-                serde_json::to_string(&Answer { class, decision, reason })
+                let checked = judge.check(&input, declared.max(declare));
+                serde_json::to_string(&Answer::of(&checked))
             }
             Err(message) => {
                 status = exit_code::USAGE;
@@ -169,14 +175,6 @@ fn written(cause: io::Error) -> Failure {
         io::ErrorKind::BrokenPipe => Failure::Pipe,
         _ => Failure::Step("write to standard output", cause),
     }
-}
-
-/// The parts, indented by depth.
-fn tree(part: &Part, depth: usize) -> String {
-    let entry = part.entry.as_ref().map(|entry| format!(" ({entry})")).unwrap_or_default();
-    let text = judge::shown(&part.text);
-    let own = format!("{:indent$}{}: {text}: {}{entry}\n", "", part.class, part.reason, indent = 2 * (depth + 1));
-    part.parts.iter().fold(own, |lines, below| lines + &tree(below, depth + 1))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod serve;
 mod show;
+mod tree;
 
 use crate::error::Failure;
 use crate::exit_code;

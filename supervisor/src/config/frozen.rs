@@ -3,7 +3,7 @@
 //! Invariant: it is complete: a supervisor that has it reads no file. Refuses a text of another format, with keys that it
 //! does not know, or with a matrix that is looser than may be.
 
-use super::{ConfigError, Deadline, Origin, Program, Require, Settings};
+use super::{ConfigError, Deadline, KnowledgeText, Origin, Program, Require, Settings};
 use serde::{Deserialize, Serialize};
 use stayexec_policy::rule::Rule;
 use stayexec_policy::{ClassifySettings, CommandClass, GateDecision, Matrix, SecurityPolicy, Tier};
@@ -111,6 +111,8 @@ pub struct Frozen {
     pub rules: Vec<PlacedRule>,
     /// `[program.NAME]`.
     pub programs: BTreeMap<String, Program>,
+    /// Knowledge files.
+    pub knowledge: Vec<KnowledgeText>,
     /// Folders.
     pub places: Places,
 }
@@ -139,6 +141,7 @@ impl Frozen {
             trust_dirs: settings.trust_dirs.iter().map(|dir| path(&dir.value)).collect(),
             rules: settings.rules.iter().map(|rule| PlacedRule { rule: rule.value.clone(), place: rule.source.to_string() }).collect(),
             programs: settings.programs.iter().map(|(name, program)| (name.clone(), program.value)).collect(),
+            knowledge: settings.knowledge.clone(),
             places: Places {
                 workspace: path(&settings.workspace),
                 home: path(&settings.home),
@@ -170,9 +173,10 @@ impl Frozen {
     /// Classifier and gate for it.
     ///
     /// # Errors
-    /// [`ConfigError::Frozen`] where the matrix is looser than may be, or has a cell missing.
+    /// [`ConfigError::Frozen`] where the matrix is looser than may be, or has a cell missing; [`ConfigError::Parse`] where a
+    /// knowledge file is not understood.
     pub fn policy(&self) -> Result<SecurityPolicy, ConfigError> {
-        Ok(SecurityPolicy::new(self.tier).with_matrix(self.matrix()?).with_classify(self.classify))
+        Ok(super::knowledge::policy(self.tier, &self.knowledge)?.with_matrix(self.matrix()?).with_classify(self.classify))
     }
 
     /// The matrix alone: without the classifier's knowledge, which takes memory that a warden need not have.

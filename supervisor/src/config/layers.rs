@@ -99,7 +99,7 @@ impl Layer {
 }
 
 /// A workspace file may be anything that an agent left there: a pipe must not stop a run from starting or failing.
-fn read_regular(path: &Path) -> io::Result<String> {
+pub(super) fn read_regular(path: &Path) -> io::Result<String> {
     let mut file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {

@@ -5,7 +5,10 @@
 
 use super::error::Looser;
 use super::layers::{Layer, Overrides};
-use super::{ConfigError, Deadline, Directories, Origin, Permission, Program, Require, Source, Sourced, Surroundings, workspace};
+use super::{
+    ConfigError, Deadline, Directories, KnowledgeText, Origin, Permission, Program, Require, Source, Sourced, Surroundings, knowledge,
+    workspace,
+};
 use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, Matrix, Shell, Tier, Unknown};
 use std::collections::BTreeMap;
@@ -50,6 +53,8 @@ pub struct Settings {
     pub rules: Vec<Sourced<Rule>>,
     /// `[program.NAME]`.
     pub programs: BTreeMap<String, Sourced<Program>>,
+    /// Knowledge files, in the order in which they count.
+    pub knowledge: Vec<KnowledgeText>,
 }
 
 /// Reads all layers and resolves them.
@@ -86,6 +91,7 @@ pub fn load(overrides: &Overrides, around: &Surroundings) -> Result<Settings, Co
         rules: layers.all().into_iter().flat_map(|layer| layer.rules.clone()).collect(),
         programs: layers.programs(),
         home: around.home().ok_or(ConfigError::NoHome)?,
+        knowledge: knowledge::read(around, &directories, &workspace)?,
         workspace,
         directories,
     })

@@ -1,6 +1,6 @@
 //! A resolved configuration as a table.
 
-use super::{Settings, Sourced};
+use super::{KnowledgeText, Settings, Sourced};
 use serde::Serialize;
 
 /// One value.
@@ -36,7 +36,13 @@ pub fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(settings.trust_dirs.iter().map(|path| row("trust.dirs", &text(path))));
     rows.extend(settings.rules.iter().map(|rule| row("rule", rule)));
     rows.extend(settings.programs.iter().map(|(name, program)| row(&format!("program.{name}"), program)));
+    let from = |file: &KnowledgeText| Row { key: "knowledge".into(), value: meaning(file).into(), origin: file.name.clone() };
+    rows.extend(settings.knowledge.iter().map(from));
     rows
+}
+
+fn meaning(file: &KnowledgeText) -> &'static str {
+    if file.workspace { "only raises" } else { "own" }
 }
 
 fn row<T: Serialize>(key: &str, value: &Sourced<T>) -> Row {

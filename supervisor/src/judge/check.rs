@@ -5,8 +5,8 @@
 
 use super::known::Known;
 use super::{forbidden, rules};
-use crate::config::{ConfigError, Frozen};
-use stayexec_policy::{CommandClass, GateDecision, Part, display};
+use crate::config::Frozen;
+use stayexec_policy::{CommandClass, GateDecision, Part, SecurityPolicy, display};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,26 +40,27 @@ pub struct Checked {
     pub parts: Part,
 }
 
-/// What this configuration says to a command; a declared class only raises.
-///
-/// # Errors
-/// [`ConfigError::Frozen`].
-pub fn check(frozen: &Frozen, known: &Known, input: &Input, declared: Option<CommandClass>) -> Result<Checked, ConfigError> {
-    let policy = frozen.policy()?;
+/// What this configuration says to a command; `policy` is its classifier and gate. A declared class only raises.
+pub fn check(frozen: &Frozen, policy: &SecurityPolicy, known: &Known, input: &Input, declared: Option<CommandClass>) -> Checked {
     let parts = match input {
         Input::Text(text) => policy.explain_command(text),
         Input::Words(words) => policy.explain_words(words),
     };
     let class = parts.class.max(declared.unwrap_or(CommandClass::Read));
     let reason = if class > parts.class { format!("declared {class} by the caller") } else { parts.deciding().reason.clone() };
+    let outside = || forbidden::outside_text(frozen, policy, &input.text());
+    let (class, reason) = match (class, frozen.classify.workspace_only) {
+        (CommandClass::Read, true) => outside().map_or((class, reason), |why| (CommandClass::Write, why)),
+        _ => (class, reason),
+    };
     let matrix = policy.gate_decision(class);
-    let (decision, reason) = if let Some(why) = forbidden::check_text(frozen, &policy, &input.text()) {
+    let (decision, reason) = if let Some(why) = forbidden::check_text(frozen, policy, &input.text()) {
         (GateDecision::Block, why)
     } else if matrix == GateDecision::Block {
         (matrix, format!("the {} tier refuses {class} commands: {reason}", policy.autonomy()))
     } else {
-        let approving = || known.approving(frozen, &policy, &input.text(), declared.unwrap_or(CommandClass::Read), &parts);
-        match (rules::strictest_for(frozen, &known.rules, &policy, &input.text(), &parts), matrix) {
+        let approving = || known.approving(frozen, policy, &input.text(), declared.unwrap_or(CommandClass::Read), &parts);
+        match (rules::strictest_for(frozen, &known.rules, policy, &input.text(), &parts), matrix) {
             (Some(placed), _) => (placed.rule.decision, rules::said(placed)),
             (None, GateDecision::Prompt) => match approving() {
                 Some(shown) => (GateDecision::Allow, format!("remembered: {shown}")),
@@ -68,7 +69,7 @@ pub fn check(frozen: &Frozen, known: &Known, input: &Input, declared: Option<Com
             (None, _) => (matrix, reason),
         }
     };
-    Ok(Checked { class, decision, reason, parts })
+    Checked { class, decision, reason, parts }
 }
 
 #[cfg(test)]
@@ -95,15 +96,13 @@ mod tests {
         let mut store = Store::open(&folder.join("approval/approval.db"))?;
         store.remember(&Remembered { id: Uuid::now_v7(), pattern, scope: Scope::Workspace, by: "me".into(), created: 0 })?;
         let known = Known::read(dir.path(), &folder, b"/usr/bin:/bin")?;
-        let decided = |text: String, declared| -> Result<GateDecision, ConfigError> {
-            Ok(check(&session.frozen, &known, &Input::Text(text), declared)?.decision)
-        };
-        assert_eq!(decided(format!("{name} -c other"), None)?, GateDecision::Allow);
-        assert_eq!(decided(format!("ls && {name} -c y"), None)?, GateDecision::Allow);
+        let decided = |text: String, declared| check(&session.frozen, &session.policy, &known, &Input::Text(text), declared).decision;
+        assert_eq!(decided(format!("{name} -c other"), None), GateDecision::Allow);
+        assert_eq!(decided(format!("ls && {name} -c y"), None), GateDecision::Allow);
         for text in ["NAME other", "NAME -c y > z", "NAME -c y; mkdir z", "NAME -c $(mkdir z)", "LD_PRELOAD=x NAME -c y"] {
-            assert_eq!(decided(text.replace("NAME", &name), None)?, GateDecision::Prompt, "{text}");
+            assert_eq!(decided(text.replace("NAME", &name), None), GateDecision::Prompt, "{text}");
         }
-        assert_eq!(decided(format!("{name} -c other"), Some(CommandClass::Network))?, GateDecision::Prompt);
+        assert_eq!(decided(format!("{name} -c other"), Some(CommandClass::Network)), GateDecision::Prompt);
         Ok(())
     }
 }

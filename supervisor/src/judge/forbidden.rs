@@ -9,7 +9,7 @@ use super::session::Session;
 use crate::config::Frozen;
 use stayexec_policy::SecurityPolicy;
 use stayexec_policy::display;
-use stayexec_policy::forbidden::{Forbidden, Forbidding, Operands};
+use stayexec_policy::forbidden::{Forbidden, Forbidding, Operand, Operands};
 use std::path::{Path, PathBuf};
 
 /// Why a start is refused before anything else is looked at.
@@ -48,6 +48,21 @@ fn found(operands: &Operands, forbidding: &Forbidding, home: &Path, leads: &Lead
     let leads = leads.as_ref().ok();
     let most = leads.into_iter().flat_map(|leads| leads.values()).map(Vec::len).max().unwrap_or(0).max(1);
     (0..most).find_map(|at| operands.forbidden(forbidding, home, &|path| leads?.get(path)?.get(at).cloned()))
+}
+
+/// Which operand lies or leads outside the workspace, but for those that are skipped.
+pub fn outside(operands: &Operands, workspace: &Path, leads: &Leads, skip: &dyn Fn(&Operand) -> bool) -> Option<String> {
+    let leads = leads.as_ref().ok();
+    let led = |path: &Path| leads?.get(path)?.iter().find(|led| !led.starts_with(workspace)).cloned();
+    let found = operands.outside(workspace, &led, skip)?;
+    Some(display::text(&format!("reads {} outside the workspace", display::word(&found.word)), false))
+}
+
+/// `[classify] workspace_only`, for a command that is only asked about.
+pub fn outside_text(frozen: &Frozen, policy: &SecurityPolicy, text: &str) -> Option<String> {
+    let operands = operands(frozen, policy, text);
+    let paths: Vec<PathBuf> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
+    outside(&operands, &frozen.places.workspace.path(), &leads::in_time(&View::own(), &paths), &|_| false)
 }
 
 /// What a command that is only asked about would open and start.

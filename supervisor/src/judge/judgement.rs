@@ -12,6 +12,7 @@ use super::workspaces::Workspace;
 use super::{environment, facts, forbidden, rules};
 use crate::clock::Nanos;
 use crate::config::{Origin, RiskLevel};
+use stayexec_policy::forbidden::Operand;
 use stayexec_policy::{Assessment, CommandClass, GateDecision};
 use stayexec_protocol::{Decision, Event, Reason};
 
@@ -43,6 +44,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     let launched = session.launch.covers(event);
     let assessment = facts::assess(session, event);
     let (class, why) = raised(session, event, &assessment);
+    let (class, why) = led_outside(session, followed).filter(|(outside, _)| *outside > class).unwrap_or((class, why));
     let barred = forbidden::check(session, followed);
     // Where an operand leads can change without its name: such a start is looked at every time.
     let repeatable = barred == Ok(false);
@@ -147,6 +149,15 @@ fn raised(session: &Session, event: &Event, assessment: &Assessment) -> (Command
     let declared = event.environment.iter().filter_map(|entry| entry.strip_prefix(DECLARED)).filter(|word| !word.is_empty());
     let raising = declared.map(declared_class).chain(level).filter(|(class, _)| *class > assessment.class);
     raising.max_by_key(|(class, _)| *class).unwrap_or_else(|| (assessment.class, entry(assessment)))
+}
+
+/// `[classify] workspace_only`, where an operand in the workspace leads out of it.
+fn led_outside(session: &Session, followed: &Followed) -> Option<(CommandClass, String)> {
+    let workspace = session.frozen.places.workspace.path();
+    let written = |operand: &Operand| !operand.path.starts_with(&workspace);
+    let word =
+        session.frozen.classify.workspace_only.then(|| forbidden::outside(&followed.operands, &workspace, &followed.leads, &written))??;
+    Some((CommandClass::Write, word))
 }
 
 /// What a caller declares. A word that names no class may mean the worst.
