@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod frozen;
 mod layers;
+mod outward;
 mod preset;
 mod resolve;
 mod show;
@@ -23,12 +24,13 @@ pub use document::{Origin, Permission, Program, Require, RiskLevel};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
 pub use layers::{Layer, Overrides};
+pub use outward::{Outward, outward};
 pub use preset::Preset;
 pub use resolve::{Settings, load};
 pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use stayexec_policy::rule::Rule;
-pub use surroundings::Surroundings;
+pub use surroundings::{MANAGED, Surroundings};
 pub use workspace::find as find_workspace;
 
 #[cfg(test)]
