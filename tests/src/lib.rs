@@ -5,6 +5,7 @@
 //! victims lie in the scene's folder, and only processes that belong to the scene are ever signalled.
 
 mod bounds;
+mod browser;
 mod clock;
 mod commands;
 mod faces;
@@ -22,6 +23,7 @@ mod terminal;
 mod victim;
 
 pub use bounds::{cannot_run, full, later, rounds};
+pub use browser::Browser;
 pub use clock::{until, within};
 pub use faces::{Entry, Question};
 pub use fixture::install;
