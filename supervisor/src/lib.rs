@@ -10,6 +10,7 @@ pub mod config;
 pub mod control;
 pub mod error;
 pub mod exit_code;
+pub mod http;
 pub mod journal;
 pub mod judge;
 pub mod sys;

@@ -41,8 +41,9 @@ fn pending_has_its_names_and_an_answer_one_of_three_errors() -> Result<()> {
     let list: Value = serde_json::from_str(&list)?;
     let mut names: Vec<&str> = list[0].as_object().ok_or("no object")?.keys().map(String::as_str).collect();
     names.sort_unstable();
-    let expected =
-        "agent always_rule argv audit_id class command count created cwd deadline file origin reasons run".split(' ').collect::<Vec<_>>();
+    let expected = "agent always_rule ancestry argv audit_id class command count created cwd deadline file origin reasons run"
+        .split(' ')
+        .collect::<Vec<_>>();
     assert_eq!((code, names), (Some(0), expected));
     expect(supervisor.run(&["pending"])?, 0, &id[28..]);
     expect(supervisor.run(&["later", &id[28..]])?, 0, "left open: frobnicate 2");

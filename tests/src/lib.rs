@@ -5,11 +5,13 @@
 //! victims lie in the scene's folder, and only processes that belong to the scene are ever signalled.
 
 mod bounds;
+mod browser;
 mod clock;
 mod commands;
 mod faces;
 mod files;
 mod fixture;
+mod http;
 mod i386;
 mod launch;
 mod outcome;
@@ -21,9 +23,11 @@ mod terminal;
 mod victim;
 
 pub use bounds::{cannot_run, full, later, rounds};
+pub use browser::Browser;
 pub use clock::{until, within};
 pub use faces::{Entry, Question};
 pub use fixture::install;
+pub use http::{Client, Events, Reply};
 pub use i386::i386_mark;
 pub use launch::{Input, Launch};
 pub use outcome::Outcome;

@@ -77,6 +77,9 @@ pub(super) struct Serve {
     /// The state folder, where it is not that of the environment
     #[arg(long, hide = true)]
     pub(super) state_dir: Option<PathBuf>,
+    /// The user's configuration file, where it is not that of the environment
+    #[arg(long, hide = true)]
+    pub(super) config: Option<PathBuf>,
     /// Started by a run
     #[arg(long, hide = true)]
     pub(super) started: bool,
@@ -112,6 +115,16 @@ pub(super) struct Judging {
 
 #[derive(Debug, Args)]
 pub(super) struct Listing {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Web {
+    /// Where to listen, where it is not on yet: a loopback address, as 127.0.0.1:8000
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) listen: Option<std::net::SocketAddr>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

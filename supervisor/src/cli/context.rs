@@ -15,7 +15,7 @@ pub fn here() -> Result<(Surroundings, Directories), Failure> {
 
 /// Where the supervisor is reached.
 pub fn address(directories: &Directories) -> Address {
-    Address { runtime_dir: directories.runtime.clone(), state_dir: directories.state.clone() }
+    Address { runtime_dir: directories.runtime.clone(), state_dir: directories.state.clone(), config: Some(directories.config_file()) }
 }
 
 /// The folder in which everything about a workspace is kept.

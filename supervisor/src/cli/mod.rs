@@ -17,10 +17,11 @@ mod run;
 mod serve;
 mod show;
 mod tree;
+mod web;
 
 use crate::error::Failure;
 use crate::exit_code;
-use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop};
+use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop, Web};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -55,6 +56,10 @@ enum Verb {
     /// Look at and change the rules and remembered approvals of a workspace
     #[command(subcommand)]
     Rules(Rules),
+    /// Open the page for the browser: prints its address and returns
+    Web(Web),
+    /// Print the token for HTTP
+    Token(Listing),
     /// List what was judged in this workspace
     History(History),
     /// Say what holds on this machine, and what to change
@@ -87,6 +92,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
         Verb::Rules(Rules::List { json, workspace }) => rules::list(json, workspace),
         Verb::Rules(Rules::Add { decision, message, workspace, words }) => rules::add(&words, decision, message, workspace),
         Verb::Rules(Rules::Remove { workspace, id }) => rules::remove(&id, workspace),
+        Verb::Web(arguments) => web::open(&arguments),
+        Verb::Token(arguments) => web::token(&arguments),
         Verb::History(arguments) => history::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Config(ConfigVerb::Show { origin, json, workspace }) => show::run(origin, json, workspace),

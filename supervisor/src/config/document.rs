@@ -108,6 +108,24 @@ pub struct TrustTable {
     pub dirs: Vec<Spanned<String>>,
 }
 
+/// `[http]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpTable {
+    /// Where to listen from the start; a loopback address.
+    pub listen: Option<std::net::SocketAddr>,
+    /// Host names beside those of loopback.
+    pub allow_hosts: Vec<String>,
+}
+
+/// `[notify]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NotifyTable {
+    /// A program and its arguments, started once a question.
+    pub command: Vec<String>,
+}
+
 /// One file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -132,6 +150,10 @@ pub struct Document {
     pub forbidden: ForbiddenTable,
     /// `[trust]`.
     pub trust: TrustTable,
+    /// `[http]`.
+    pub http: Option<HttpTable>,
+    /// `[notify]`.
+    pub notify: Option<NotifyTable>,
     /// `[[rule]]`.
     pub rule: Vec<Spanned<Rule>>,
     /// `[program.NAME]`.

@@ -56,6 +56,8 @@ pub struct Layer {
     pub(super) trust_dirs: Vec<Sourced<PathBuf>>,
     pub(super) rules: Vec<Sourced<Rule>>,
     pub(super) programs: Vec<(String, Sourced<Program>)>,
+    /// `[http]` or `[notify]`: where, and which.
+    pub(super) outward: Option<(Source, &'static str)>,
 }
 
 impl Layer {
@@ -67,6 +69,7 @@ impl Layer {
             Err(cause) => return Err(ConfigError::Read { path: path.to_owned(), cause }),
         };
         let document = Document::parse(&text, path)?;
+        super::outward::check(&document, path)?;
         Place { path: Arc::new(path.to_owned()), text: &text, home: around.home() }.layer(document)
     }
 
@@ -148,6 +151,7 @@ impl Place<'_> {
     }
 
     fn layer(&self, document: Document) -> Result<Layer, ConfigError> {
+        let outward = super::outward::source_of(&document, &self.path);
         let rows = [
             (Tier::ReadOnly, document.matrix.readonly),
             (Tier::Supervised, document.matrix.supervised),
@@ -156,6 +160,7 @@ impl Place<'_> {
         let matrix = rows.into_iter().flat_map(|(tier, row)| row.into_iter().map(move |(class, cell)| (tier, class, cell)));
         let programs = document.program.into_iter().map(|(name, program)| (name, self.at(program)));
         Ok(Layer {
+            outward,
             tier: document.tier.map(|value| self.at(value)),
             origin: document.origin.map(|value| self.at(value)),
             deadline: document.deadline.map(|value| self.at(value)),

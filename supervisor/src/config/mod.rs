@@ -11,6 +11,7 @@ mod error;
 mod frozen;
 mod knowledge;
 mod layers;
+mod outward;
 mod preset;
 mod resolve;
 mod show;
@@ -25,12 +26,13 @@ pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
 pub use knowledge::{KnowledgeText, knowledge, policy};
 pub use layers::{Layer, Overrides};
+pub use outward::{Outward, outward};
 pub use preset::Preset;
 pub use resolve::{Settings, load};
 pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use stayexec_policy::rule::Rule;
-pub use surroundings::Surroundings;
+pub use surroundings::{MANAGED, Surroundings};
 pub use workspace::find as find_workspace;
 
 #[cfg(test)]

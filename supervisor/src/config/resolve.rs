@@ -158,6 +158,9 @@ impl Layers {
         if let Some(dir) = self.workspace.trust_dirs.first() {
             return refuse(&dir.source, "trust.dirs");
         }
+        if let Some((source, key)) = &self.workspace.outward {
+            return refuse(source, key);
+        }
         if let Some(rule) = self.workspace.rules.iter().find(|rule| rule.value.decision == GateDecision::Allow) {
             return refuse(&rule.source, "a rule with decision = \"allow\"");
         }

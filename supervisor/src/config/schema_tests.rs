@@ -40,6 +40,8 @@ fn both_know_the_same_keys() -> Result<()> {
     assert_eq!(keys(&schema["$defs"]["row"]["properties"]), known("[matrix.full]\nzzz = \"allow\""));
     assert_eq!(keys(&top["classify"]["properties"]), known("[classify]\nzzz = 1"));
     assert_eq!(keys(&top["forbidden"]["properties"]), known("[forbidden]\nzzz = 1"));
+    assert_eq!(keys(&top["http"]["properties"]), known("[http]\nzzz = 1"));
+    assert_eq!(vec!["command".to_owned()], keys(&top["notify"]["properties"]));
     assert_eq!(vec!["dirs".to_owned()], keys(&top["trust"]["properties"]));
     assert_eq!(keys(&top["rule"]["items"]["properties"]), known("[[rule]]\nzzz = 1"));
     assert_eq!(keys(&top["program"]["additionalProperties"]["properties"]), known("[program.x]\nzzz = 1"));

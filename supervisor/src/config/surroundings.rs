@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The managed file.
-const MANAGED: &str = "/etc/stayexec/managed.toml";
+pub const MANAGED: &str = "/etc/stayexec/managed.toml";
 
 /// What a process finds around itself.
 #[derive(Debug, Clone)]

@@ -18,6 +18,8 @@ pub struct Address {
     pub runtime_dir: PathBuf,
     /// State folder, handed to a supervisor that has to be started.
     pub state_dir: PathBuf,
+    /// The user's configuration file, handed to it too.
+    pub config: Option<PathBuf>,
 }
 
 impl Address {
@@ -54,7 +56,7 @@ mod tests {
     fn two_folders_have_two_names_and_a_missing_one_has_none() -> Result<(), ControlError> {
         let make = || tempfile::tempdir().map_err(ControlError::step("make a folder"));
         let (one, two) = (make()?, make()?);
-        let address = |dir: &std::path::Path| Address { runtime_dir: dir.to_owned(), state_dir: dir.to_owned() };
+        let address = |dir: &std::path::Path| Address { runtime_dir: dir.to_owned(), state_dir: dir.to_owned(), config: None };
         assert_eq!(address(one.path()).name()?, address(one.path()).name()?);
         assert_ne!(address(one.path()).name()?, address(two.path()).name()?);
         assert!(address(&one.path().join("missing")).name().is_err());

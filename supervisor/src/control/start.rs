@@ -35,14 +35,19 @@ const TAKEN: &str = "taken";
 pub(super) fn start(address: &Address) -> Result<(), ControlError> {
     let (ready, told) = nix::unistd::pipe2(OFlag::O_CLOEXEC)
         .map_err(|errno| ControlError::Step { step: "make a pipe for the supervisor", cause: errno.into() })?;
-    let mut child = Command::new("/proc/self/exe")
+    let mut command = Command::new("/proc/self/exe");
+    command
         .arg0("stayexec")
         .arg("serve")
         .arg("--started")
         .arg("--runtime-dir")
         .arg(&address.runtime_dir)
         .arg("--state-dir")
-        .arg(&address.state_dir)
+        .arg(&address.state_dir);
+    if let Some(config) = &address.config {
+        command.arg("--config").arg(config);
+    }
+    let mut child = command
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::null())
@@ -50,6 +55,8 @@ pub(super) fn start(address: &Address) -> Result<(), ControlError> {
         .stderr(Stdio::from(log(address)?))
         .spawn()
         .map_err(ControlError::step("start the supervisor"))?;
+    // It holds our copy of the pipe's other end.
+    drop(command);
     let line = wait(ready)?;
     // Only the process that detached itself is waited for; where somebody else has reaped it already, all the better.
     let _ = child.wait();

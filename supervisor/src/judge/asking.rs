@@ -82,6 +82,7 @@ impl Supervisor {
         }
         let id = question.audit_id;
         if fresh {
+            self.notify(&question);
             self.questions.open(Open { question, waiting: vec![waiting], pattern: judgement.pattern, key, deadline });
         } else {
             self.questions.join(id, waiting);
@@ -107,6 +108,7 @@ impl Supervisor {
             agent: session.map(|session| session.agent.clone()).unwrap_or_default(),
             command: String::from_utf8_lossy(&verdict.shown).into_owned(),
             argv: text::words(&verdict.argv),
+            ancestry: event.ancestry.iter().rev().map(|process| text::word(&process.name)).collect(),
             cwd: text::word(&event.cwd),
             file: text::word(&event.executable.path),
             class: class_of(verdict.class),

@@ -18,6 +18,9 @@ pub struct Question {
     pub command: String,
     /// The argument vector, redacted.
     pub argv: Vec<String>,
+    /// The processes that it came through, the agent first.
+    #[serde(default)]
+    pub ancestry: Vec<String>,
     /// Working directory.
     pub cwd: String,
     /// The loaded file.

@@ -48,6 +48,7 @@ pub struct Questions {
     same: HashMap<(Uuid, Key), Uuid>,
     of_call: HashMap<(Uuid, u64), Uuid>,
     deadlines: BTreeSet<(Nanos, Uuid)>,
+    revision: u64,
 }
 
 impl Questions {
@@ -61,6 +62,7 @@ impl Questions {
         let Some(open) = self.open.get_mut(&id) else { return };
         self.of_call.insert((open.question.run, waiting.call), id);
         if open.waiting.iter().all(|other| other.call != waiting.call) {
+            self.revision += 1;
             open.waiting.push(waiting);
             open.question.count = open.waiting.len();
         }
@@ -74,6 +76,7 @@ impl Questions {
     /// Opens a question.
     pub fn open(&mut self, open: Open) {
         let (id, run) = (open.question.audit_id, open.question.run);
+        self.revision += 1;
         self.same.insert((run, open.key), id);
         self.deadlines.insert((open.deadline, id));
         self.of_call.extend(open.waiting.iter().map(|waiting| ((run, waiting.call), id)));
@@ -88,6 +91,7 @@ impl Questions {
     /// Takes a question out: it is over.
     pub fn remove(&mut self, id: Uuid) -> Option<Open> {
         let open = self.open.remove(&id)?;
+        self.revision += 1;
         let run = open.question.run;
         self.same.remove(&(run, open.key));
         self.deadlines.remove(&(open.deadline, id));
@@ -107,6 +111,7 @@ impl Questions {
         let Some(id) = self.of_call.remove(&(run, call)) else { return };
         let Some(open) = self.open.get_mut(&id) else { return };
         open.waiting.retain(|other| other.call != call);
+        self.revision += 1;
         open.question.count = open.waiting.len();
         if open.waiting.is_empty() {
             self.remove(id);
@@ -129,6 +134,11 @@ impl Questions {
         self.open.len()
     }
 
+    /// Grows with each change.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// When the next question expires.
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
@@ -148,6 +158,7 @@ mod tests {
             agent: "bash".into(),
             command: "rm x".into(),
             argv: vec![],
+            ancestry: vec![],
             cwd: "/".into(),
             file: "/bin/rm".into(),
             class: stayexec_policy::CommandClass::Write,

@@ -6,6 +6,7 @@
 use super::answering::AnswerError;
 use super::question::QuestionError;
 use super::supervisor::Supervisor;
+use crate::http::Face;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -31,7 +32,18 @@ impl RpcError {
         Self::new(-32_602, message)
     }
 
-    fn to_json(&self) -> Value {
+    /// Nobody has time for it.
+    pub fn busy(message: impl Into<String>) -> Self {
+        Self { code: -32_009, message: message.into(), kind: Some("busy") }
+    }
+
+    /// Its number.
+    pub const fn code(&self) -> i64 {
+        self.code
+    }
+
+    /// As JSON-RPC's `error`.
+    pub fn to_json(&self) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message });
         if let Some(kind) = self.kind {
             error["data"] = json!({ "kind": kind });
@@ -67,32 +79,44 @@ pub type Text = String;
 
 type Method = fn(&mut Supervisor, Value) -> Result<Text, RpcError>;
 
+/// Who may call a method.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Every face.
+    All,
+    /// Peers of the control socket: no process in a tree is one.
+    Socket,
+}
+use Reach::{All, Socket};
+
 /// Every method, without its namespace.
-const METHODS: &[(&str, Method)] = &[
-    ("approval_list_pending", super::rpc_questions::list_pending),
-    ("approval_decide", super::rpc_questions::decide),
-    ("approval_list_recent_decisions", super::rpc_questions::list_recent_decisions),
-    ("approval_get_gate_state", super::rpc_questions::get_gate_state),
-    ("approval_find", super::rpc_questions::find),
-    ("run_list", super::rpc_rules::list_runs),
-    ("run_stop", super::rpc_rules::stop_run),
-    ("rules_list", super::rpc_rules::list),
-    ("rules_add", super::rpc_rules::add),
-    ("rules_remove", super::rpc_rules::remove),
+const METHODS: &[(&str, Reach, Method)] = &[
+    ("approval_list_pending", All, super::rpc_questions::list_pending),
+    ("approval_decide", All, super::rpc_questions::decide),
+    ("approval_list_recent_decisions", All, super::rpc_questions::list_recent_decisions),
+    ("approval_get_gate_state", All, super::rpc_questions::get_gate_state),
+    ("approval_find", Socket, super::rpc_questions::find),
+    ("run_list", Socket, super::rpc_rules::list_runs),
+    ("run_stop", Socket, super::rpc_rules::stop_run),
+    ("rules_list", Socket, super::rpc_rules::list),
+    ("rules_add", Socket, super::rpc_rules::add),
+    ("rules_remove", Socket, super::rpc_rules::remove),
+    ("web_open", Socket, super::rpc_http::open),
+    ("web_token", Socket, super::rpc_http::token),
 ];
 
-/// Answers a request or a batch.
-pub fn serve(supervisor: &mut Supervisor, request: &[u8]) -> Vec<u8> {
+/// Answers a request or a batch of a peer of the control socket, or of another face.
+pub fn serve(supervisor: &mut Supervisor, request: &[u8], face: Option<Face>) -> Vec<u8> {
     let reply = match serde_json::from_slice(request) {
         Err(e) => Some(failed(&Value::Null, &RpcError::new(-32_700, format!("this is no JSON: {e}")))),
         Ok(Value::Array(batch)) if batch.is_empty() || batch.len() > BATCH => {
             Some(failed(&Value::Null, &RpcError::new(-32_600, format!("a batch holds 1 to {BATCH} requests"))))
         }
         Ok(Value::Array(batch)) => {
-            let replies: Vec<Text> = batch.into_iter().filter_map(|one| answer(supervisor, one)).collect();
+            let replies: Vec<Text> = batch.into_iter().filter_map(|one| answer(supervisor, one, face)).collect();
             (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
         }
-        Ok(one) => answer(supervisor, one),
+        Ok(one) => answer(supervisor, one, face),
     };
     // A notification is not replied to in JSON-RPC; the frame is, with nothing in it.
     reply.map(String::into_bytes).unwrap_or_default()
@@ -102,10 +126,14 @@ pub fn serve(supervisor: &mut Supervisor, request: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`RpcError`] as JSON-RPC numbers it.
-pub fn call(supervisor: &mut Supervisor, method: &str, params: Value) -> Result<Text, RpcError> {
+pub fn call(supervisor: &mut Supervisor, method: &str, mut params: Value, face: Option<Face>) -> Result<Text, RpcError> {
     let name = method.split_once('.').filter(|(namespace, _)| NAMESPACES.contains(namespace)).map(|(_, name)| name);
-    let found = METHODS.iter().find(|(known, _)| Some(*known) == name);
-    let (_, run) = found.ok_or_else(|| RpcError::new(-32_601, format!("there is no method `{}`", shown(method))))?;
+    let found = METHODS.iter().find(|(known, reach, _)| Some(*known) == name && (*reach == All || face.is_none()));
+    if let (Some(face), Some("approval_decide"), Some(params)) = (face, name, params.as_object_mut()) {
+        // Who answers through another face does not choose its name.
+        params.insert("face".into(), face.as_str().into());
+    }
+    let (.., run) = found.ok_or_else(|| RpcError::new(-32_601, format!("there is no method `{}`", shown(method))))?;
     run(supervisor, params)
 }
 
@@ -128,13 +156,13 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
     Value::deserialize(from).map(Some)
 }
 
-fn answer(supervisor: &mut Supervisor, request: Value) -> Option<Text> {
+fn answer(supervisor: &mut Supervisor, request: Value, face: Option<Face>) -> Option<Text> {
     let request: Request = match serde_json::from_value(request) {
         Ok(request) => request,
         Err(e) => return Some(failed(&Value::Null, &RpcError::new(-32_600, format!("this is no request: {e}")))),
     };
     let result = if request.jsonrpc == "2.0" {
-        call(supervisor, &request.method, request.params)
+        call(supervisor, &request.method, request.params, face)
     } else {
         Err(RpcError::new(-32_600, "jsonrpc has to be \"2.0\""))
     };

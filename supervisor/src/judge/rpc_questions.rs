@@ -9,6 +9,7 @@ use super::rpc::{RpcError, Text, by, parameters, text};
 use super::supervisor::Supervisor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use stayexec_policy::CommandClass;
 use uuid::Uuid;
 
 /// Longest time for which an approval is remembered: a day.
@@ -106,15 +107,18 @@ fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
 #[serde(default, deny_unknown_fields)]
 struct Recent {
     limit: Option<u64>,
+    /// A part of the command.
+    search: Option<String>,
+    class: Option<CommandClass>,
 }
 
-/// The questions that ended last, latest first.
+/// The questions that ended last, latest first; those that fit, of the last few thousand, where something is sought.
 pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
-    let Recent { limit } = parameters(params)?;
+    let Recent { limit, search, class } = parameters(params)?;
     let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
     let mut recent: Vec<Ended> = Vec::new();
     for workspace in supervisor.workspaces.all() {
-        recent.extend(workspace.store.recent(limit).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+        recent.extend(workspace.store.recent(limit, search.as_deref(), class).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
     }
     recent.sort_by(|one, other| other.decided.cmp(&one.decided));
     recent.truncate(limit);

@@ -4,11 +4,12 @@
 //! with one line. When the thread that accepts dies, so does the process: wardens keep their calls held and start it anew.
 
 use super::confine::confine;
-use super::index;
 use super::supervisor::Supervisor;
+use super::{index, notify};
 use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
+use crate::http::{self, Door};
 use crate::journal::load_or_make_key;
-use crossbeam_channel::{Receiver, select};
+use crossbeam_channel::{Receiver, Sender, select};
 use hmac::{Hmac, Mac};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -37,6 +38,10 @@ pub struct Options {
     pub started: bool,
     /// How long it stays without a peer, where it was started by a run.
     pub linger: Duration,
+    /// HTTP.
+    pub http: http::Options,
+    /// `[notify] command`; nothing where there is none.
+    pub notify: Vec<String>,
 }
 
 /// Why there is no supervisor, or not any more.
@@ -80,12 +85,14 @@ pub fn serve(options: &Options) -> Result<(), ServeError> {
         }
     };
     readiness.ready();
+    let outward =
+        Outward { http: options.http.clone(), notices: notify::start(&options.notify).map_err(step("start the threads for notices"))? };
     let linger = options.started.then_some(options.linger);
     let state = options.address.state_dir.clone();
     let closed = ended.clone();
     let judge = move || {
         confine().map_err(step("confine the judge"))?;
-        judge(&inbox, &ended, state, linger)
+        judge(&inbox, &ended, state, linger, outward)
     };
     let judge = thread::Builder::new().name("judge".into()).stack_size(STACK).spawn(judge);
     let judge = judge.map_err(step("start the judge"))?;
@@ -106,6 +113,12 @@ fn close(listener: UnixListener, closed: &Receiver<ControlError>) {
 
 fn step(step: &'static str) -> impl Fn(io::Error) -> ServeError {
     move |cause| ServeError::Step { step, cause }
+}
+
+/// What leaves the machine's terminals.
+struct Outward {
+    http: http::Options,
+    notices: Option<Sender<String>>,
 }
 
 struct Doors {
@@ -141,15 +154,26 @@ fn open(options: &Options) -> Result<Option<Doors>, ServeError> {
 }
 
 /// The judge's thread: one message after the other, deadlines between them.
-fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathBuf, linger: Option<Duration>) -> Result<(), ServeError> {
+fn judge(
+    inbox: &Receiver<Inbound>,
+    ended: &Receiver<ControlError>,
+    state: PathBuf,
+    linger: Option<Duration>,
+    outward: Outward,
+) -> Result<(), ServeError> {
     let key = load_or_make_key(&state.join("digest.key")).map_err(step("make the key for digests"))?;
     let mac = Hmac::new_from_slice(&key).map_err(|e| ServeError::Broken(e.to_string()))?;
     let mut supervisor = Supervisor::new(mac, state, index::start());
+    let (door, asked) = Door::new(outward.http);
+    supervisor.door = Some(door);
+    supervisor.notices = outward.notices;
+    supervisor.listen();
     let followed = supervisor.following.done.clone();
     let mut idle_since = Some(Instant::now());
     loop {
         let due = supervisor.sweep().unwrap_or(LOOK).min(LOOK);
         supervisor.flush().map_err(ServeError::Broken)?;
+        supervisor.announce();
         if supervisor.leaves() {
             return Ok(());
         }
@@ -168,6 +192,7 @@ fn judge(inbox: &Receiver<Inbound>, ended: &Receiver<ControlError>, state: PathB
             {
                 supervisor.judge_followed(call.0, start);
             },
+            recv(asked) -> ask => ask.into_iter().chain(asked.try_iter()).take(BATCH).for_each(|ask| supervisor.asked(ask)),
             recv(ended) -> error => return Err(error.map_or_else(|_| deaf(), ServeError::from)),
             default(due.min(left)) => {}
         }

@@ -7,13 +7,14 @@
 use super::following::Following;
 use super::grants::Grant;
 use super::index::Watched;
-use super::question::{Answering, Choice};
+use super::question::{Answering, Choice, Question};
 use super::questions::Questions;
 use super::rpc;
 use super::session::Session;
 use super::workspaces::Workspaces;
 use crate::clock;
 use crate::control::{ConnectionId, Inbound, Outbox};
+use crate::http::{Ask, Call, Door, News, Reply};
 use crossbeam_channel::Sender;
 use hmac::Hmac;
 use sha2::Sha256;
@@ -21,12 +22,36 @@ use stayexec_protocol::{Answer, Decision, Message, Reason};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 pub(super) struct Peer {
     pub(super) outbox: Outbox,
     pub(super) run: Option<Uuid>,
     pub(super) pid: u32,
+}
+
+/// A reply that waits for the disk.
+#[allow(clippy::large_enum_variant, reason = "nearly all are of peers")]
+enum Held {
+    Peer(Outbox, Message),
+    Ask(oneshot::Sender<Reply>, Reply),
+    Notice(Sender<String>, String),
+}
+
+impl Held {
+    fn say(self) {
+        match self {
+            Self::Peer(outbox, message) => outbox.send(message),
+            // Whoever asked may have left.
+            Self::Ask(to, reply) => drop(to.send(reply)),
+            Self::Notice(to, notice) => {
+                if to.try_send(notice).is_err() {
+                    crate::error::say("too many notices wait; one is left out");
+                }
+            }
+        }
+    }
 }
 
 /// The judge's state.
@@ -43,7 +68,11 @@ pub struct Supervisor {
     pub(super) mac: Hmac<Sha256>,
     pub(super) index: Sender<Watched>,
     /// What may be said only once the stores are on the disk.
-    held_back: Vec<(Outbox, Message)>,
+    held_back: Vec<Held>,
+    /// HTTP, where this supervisor can serve it.
+    pub(super) door: Option<Door>,
+    /// `[notify] command`'s threads, where there is one.
+    pub(super) notices: Option<Sender<String>>,
     /// Another build is to serve.
     leaving: bool,
 }
@@ -61,6 +90,8 @@ impl Supervisor {
             mac,
             index,
             held_back: Vec::new(),
+            door: None,
+            notices: None,
             leaving: false,
         }
     }
@@ -96,7 +127,7 @@ impl Supervisor {
             return Ok(());
         }
         self.workspaces.sync()?;
-        self.held_back.drain(..).for_each(|(outbox, message)| outbox.send(message));
+        self.held_back.drain(..).for_each(Held::say);
         Ok(())
     }
 
@@ -126,9 +157,25 @@ impl Supervisor {
         self.leaving
     }
 
-    /// No run and no peer needs it.
+    /// No run, no peer and no open page needs it.
     pub fn idle(&self) -> bool {
-        self.peers.is_empty()
+        self.peers.is_empty() && !self.door.as_ref().is_some_and(Door::watched)
+    }
+
+    /// Takes a question of the HTTP face in; its reply waits for the disk as any other.
+    pub fn asked(&mut self, ask: Ask) {
+        let reply = match ask.call {
+            Call::Method(method, params) => rpc::call(self, &method, params, Some(ask.face)),
+            Call::Raw(request) => Ok(String::from_utf8_lossy(&rpc::serve(self, &request, Some(ask.face))).into_owned()),
+        };
+        self.held_back.push(Held::Ask(ask.reply, reply));
+    }
+
+    /// Tells open pages of what has changed.
+    pub fn announce(&self) {
+        if let Some(door) = &self.door {
+            door.announce(News { revision: self.questions.revision(), pending: self.questions.count() });
+        }
     }
 
     /// Tells every warden of a workspace that what it was told before may not hold any more.
@@ -142,8 +189,8 @@ impl Supervisor {
             (Message::Enlist(enlist), None) => self.enlist(id, enlist),
             (Message::Request(json), None) => {
                 let outbox = peer.outbox.clone();
-                let reply = rpc::serve(self, &json);
-                self.held_back.push((outbox, Message::Reply(reply)));
+                let reply = rpc::serve(self, &json, None);
+                self.held_back.push(Held::Peer(outbox, Message::Reply(reply)));
                 Ok(())
             }
             (Message::Judge(event), Some(run)) => self.judge(run, event),
@@ -167,6 +214,15 @@ impl Supervisor {
         }
     }
 
+    /// Has a question told to the person's own program, once it is on the disk.
+    pub(super) fn notify(&mut self, question: &Question) {
+        if let Some(notices) = &self.notices
+            && let Ok(notice) = serde_json::to_string(question)
+        {
+            self.held_back.push(Held::Notice(notices.clone(), notice));
+        }
+    }
+
     /// Says it now.
     pub(super) fn tell(&self, run: Uuid, message: Message) {
         if let Some(session) = self.sessions.get(&run) {
@@ -177,7 +233,7 @@ impl Supervisor {
     /// Says it once everything that was written is on the disk.
     pub(super) fn tell_kept(&mut self, run: Uuid, message: Message) {
         if let Some(session) = self.sessions.get(&run) {
-            self.held_back.push((session.outbox.clone(), message));
+            self.held_back.push(Held::Peer(session.outbox.clone(), message));
         }
     }
 }

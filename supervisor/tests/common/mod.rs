@@ -35,7 +35,7 @@ impl Supervisor {
             std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&path)?;
             Ok(path)
         };
-        let address = Address { runtime_dir: make("runtime")?, state_dir: make("state")? };
+        let address = Address { runtime_dir: make("runtime")?, state_dir: make("state")?, config: None };
         let child = Self::serve(&address).stderr(Stdio::null()).spawn()?;
         let supervisor = Self { dir, address, child };
         supervisor.await_socket()?;

@@ -21,6 +21,7 @@ fn question(id: u128) -> Question {
         agent: "bash".into(),
         command: "rm x".into(),
         argv: vec![],
+        ancestry: vec![],
         cwd: "/".into(),
         file: "/bin/rm".into(),
         class: CommandClass::Write,
@@ -73,7 +74,7 @@ fn a_denial_grants_nothing() -> Result<()> {
     store.ask(&question(9), 1, grant.as_ref(), 100)?;
     store.end(&ended(9, Choice::Deny), 5)?;
     assert!(store.grants(RUN)?.is_empty());
-    assert_eq!(store.recent(10)?.len(), 1);
+    assert_eq!(store.recent(10, None, None)?.len(), 1);
     Ok(())
 }
 

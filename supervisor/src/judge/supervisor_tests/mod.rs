@@ -221,12 +221,12 @@ fn the_envelope_of_json_rpc() -> Result<()> {
         ("{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_decide\",\"id\":1}", -32_602),
         ("{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\",\"params\":{\"x\":1},\"id\":1}", -32_602),
     ] {
-        let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, request.as_bytes()))?;
+        let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, request.as_bytes(), None))?;
         assert_eq!(reply["error"]["code"], json!(code), "{request}");
     }
-    assert!(rpc::serve(&mut stage.supervisor, b"{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\"}").is_empty());
+    assert!(rpc::serve(&mut stage.supervisor, b"{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\"}", None).is_empty());
     let batch = b"[{\"jsonrpc\":\"2.0\",\"method\":\"stayexec.approval_list_pending\",\"id\":null}]";
-    let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, batch))?;
+    let reply: Value = serde_json::from_slice(&rpc::serve(&mut stage.supervisor, batch, None))?;
     assert_eq!(reply, json!([{ "jsonrpc": "2.0", "id": null, "result": [] }]));
     Ok(())
 }
