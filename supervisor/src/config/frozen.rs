@@ -210,6 +210,10 @@ mod tests {
         assert_eq!(Frozen::from_json(&frozen.to_json()?)?, frozen);
         assert!(frozen.places.workspace.bytes().ends_with(b"odd\xff"));
         frozen.policy()?;
+        let text = "[frob]\nclass = \"read\"\n".to_owned();
+        let knowing = Frozen { knowledge: vec![KnowledgeText { name: "/gone.toml".into(), text, workspace: false }], ..frozen.clone() };
+        assert_eq!(Frozen::from_json(&knowing.to_json()?)?.policy()?.classify_command("frob"), CommandClass::Read);
+        assert_eq!(frozen.policy()?.classify_command("frob"), CommandClass::Write);
         let mut loose = frozen.clone();
         loose.matrix[1].decision = GateDecision::Allow;
         assert!(loose.policy().is_err());

@@ -53,8 +53,8 @@ fn found(operands: &Operands, forbidding: &Forbidding, home: &Path, leads: &Lead
 /// Which operand lies or leads outside the workspace, but for those that are skipped.
 pub fn outside(operands: &Operands, workspace: &Path, leads: &Leads, skip: &dyn Fn(&Operand) -> bool) -> Option<String> {
     let leads = leads.as_ref().ok();
-    let led = |path: &Path| leads?.get(path)?.iter().find(|led| !led.starts_with(workspace)).cloned();
-    let found = operands.outside(workspace, &led, skip)?;
+    let most = leads.into_iter().flat_map(|leads| leads.values()).map(Vec::len).max().unwrap_or(0).max(1);
+    let found = (0..most).find_map(|at| operands.outside(workspace, &|path| leads?.get(path)?.get(at).cloned(), skip))?;
     Some(display::text(&format!("reads {} outside the workspace", display::word(&found.word)), false))
 }
 

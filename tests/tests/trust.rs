@@ -1,0 +1,131 @@
+//! A name is believed of a program that was there before the run, and not of one that came or was changed meanwhile.
+
+use anyhow::{Context, Result};
+use nix::unistd::{Uid, chown, geteuid};
+use stayexec_tests::{Input, Launch, Outcome, Running, Scene, install};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A folder of the scene's user with a program called `rg`, neither in the workspace nor among temporary files.
+struct Tools(TempDir);
+
+impl Tools {
+    fn new(scene: &Scene) -> Result<Self> {
+        let parent = if geteuid().is_root() { PathBuf::from("/opt") } else { std::env::var_os("HOME").context("no home")?.into() };
+        let dir = tempfile::Builder::new().prefix("stayexec-tools-").tempdir_in(parent)?;
+        fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let tools = Self(dir);
+        tools.give(scene, tools.0.path())?;
+        tools.put(scene, "true")?;
+        Ok(tools)
+    }
+
+    fn give(&self, scene: &Scene, path: &Path) -> Result<()> {
+        if let Some(id) = scene.switch() {
+            chown(path, Some(Uid::from_raw(id)), Some(id.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Makes `rg` a copy of another program, as an installer does: a new file in the place of the old one.
+    fn put(&self, scene: &Scene, program: &str) -> Result<()> {
+        let new = self.0.path().join("new");
+        install(&Path::new("/usr/bin").join(program), &new)?;
+        self.give(scene, &new)?;
+        Ok(fs::rename(new, self.rg())?)
+    }
+
+    fn rg(&self) -> PathBuf {
+        self.0.path().join("rg")
+    }
+
+    fn path(&self) -> String {
+        format!("{}:/usr/local/bin:/usr/bin:/bin", self.0.path().display())
+    }
+}
+
+/// Starts `rg`, and once more when a line was typed.
+fn twice<'s>(launch: Launch<'s>, rg: &Path) -> Result<Running<'s>> {
+    let text = format!("{0} x; echo first $?; read -r; {0} x; echo second $?", rg.display());
+    let launch = launch.words(["--tier", "supervised", "--origin", "unattended"]).unconfined().input(Input::Open);
+    launch.command(["bash", "-c", &text]).start()
+}
+
+/// `change` happens between the two starts.
+fn around(scene: &Scene, launch: Launch<'_>, rg: &Path, change: impl FnOnce() -> Result<()>) -> Result<Outcome> {
+    let mut running = twice(launch, rg)?;
+    running.says("first 0").with_context(|| format!("{scene:?} {}", running.err()))?;
+    change()?;
+    running.press()?;
+    running.finish()
+}
+
+fn why(scene: &Scene) -> Result<String> {
+    let last = scene.history()?.pop().context("something was judged")?;
+    Ok(last.row.to_string())
+}
+
+#[test]
+fn what_was_in_path_before_the_run_is_believed_until_it_is_replaced() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let tools = Tools::new(&scene)?;
+        let run = || scene.run().env("PATH", tools.path());
+        around(&scene, run(), Path::new("rg"), || Ok(()))?.expect_line("second 0");
+        around(&scene, run(), Path::new("rg"), || tools.put(&scene, "false"))?.expect_line("second 126");
+        assert!(why(&scene)?.contains("rg"), "{}", why(&scene)?);
+        // For the next run it was there before.
+        let mut again = twice(run(), Path::new("rg"))?;
+        again.says("first 1")?;
+        again.press()?;
+        again.finish()?.expect_line("second 1");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_in_a_trusted_folder_is_believed_until_it_is_written() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let tools = Tools::new(&scene)?;
+        let rg = tools.rg();
+        let outcome = scene
+            .run()
+            .tier("supervised")
+            .origin("unattended")
+            .unconfined()
+            .command(["bash", "-c", &format!("{} x; echo status $?", rg.display())])
+            .finish()?;
+        // What belongs to root alone is believed in any folder.
+        outcome.expect_line(if scene.is_root() { "status 0" } else { "status 126" });
+        scene.configure(&format!("[trust]\ndirs = [\"{}\"]\n", tools.0.path().display()))?;
+        around(&scene, scene.run(), &rg, || Ok(()))?.expect_line("second 0");
+        // The same bytes, and the times that can be set are set back: the kernel's own note of the change stays.
+        let rewritten = || -> Result<()> {
+            let times = fs::metadata(&rg)?.modified()?;
+            let bytes = fs::read(&rg)?;
+            fs::write(&rg, bytes)?;
+            Ok(fs::File::options().append(true).open(&rg)?.set_modified(times)?)
+        };
+        around(&scene, scene.run(), &rg, rewritten)?.expect_line("second 126");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_that_came_during_the_run_is_asked_about() -> Result<()> {
+    let scene = Scene::new()?;
+    let tools = Tools::new(&scene)?;
+    fs::remove_file(tools.rg())?;
+    let text = "read -r; rg x; echo status $?";
+    let launch = scene.run().env("PATH", tools.path()).tier("supervised").unconfined().input(Input::Open);
+    let mut running = launch.command(["bash", "-c", text]).start()?;
+    scene.warden()?;
+    tools.put(&scene, "true")?;
+    running.press()?;
+    let question = scene.asked_once()?;
+    assert_eq!((question.class.as_str(), question.argv.join(" ").as_str()), ("write", "rg x"));
+    assert!(question.row["reasons"].to_string().contains("was changed during the run"), "{}", question.row);
+    scene.answer(&question, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    Ok(())
+}
