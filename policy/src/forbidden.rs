@@ -176,13 +176,24 @@ fn judge(path: &Path, forbidding: &Forbidding, configured: &[PathBuf], home: &Pa
         return Some(format!("the configuration forbids {}", forbidding.paths[at]));
     }
     let below = |root: &Path, list: &[&str]| {
-        list.iter().find(|store| path.starts_with(root.join(store))).map(|store| format!("the credential store ~/{store}"))
+        list.iter().find(|store| may_lie_in(path, &root.join(store))).map(|store| format!("the credential store ~/{store}"))
     };
     if below(home, HARMLESS).is_some() || path.extension().is_some_and(|extension| extension == "pub") {
         return None;
     }
     let users = path.strip_prefix("/home").ok().and_then(|rest| rest.components().next()).map(|user| Path::new("/home").join(user));
     below(home, STORES).or_else(|| below(Path::new("/root"), STORES)).or_else(|| below(&users?, STORES))
+}
+
+/// The path lies in the store, or a pattern or an unknown part in it lets it do so: `~/.s*/id_rsa`.
+fn may_lie_in(path: &Path, store: &Path) -> bool {
+    let mut parts = path.components();
+    store.components().all(|want| {
+        let Some(part) = parts.next() else { return false };
+        let (part, want) = (part.as_os_str().to_string_lossy(), want.as_os_str().to_string_lossy());
+        part == want
+            || part.find(['*', '?', '[', '{', crate::classify::args::UNKNOWN]).is_some_and(|at| at > 0 && want.starts_with(&part[..at]))
+    })
 }
 
 /// The command begins with the words of the rule; the program by its bare name.
@@ -242,6 +253,9 @@ mod tests {
             "rsync ~/.ssh/id_rsa host:x",
             "dd if=/root/.ssh/id_rsa",
             "ls ~/.ssh",
+            "cat ~/.s*/id_rsa",
+            "cat ~/.$d/id_rsa",
+            "cat ~/.{ssh,x}/id_rsa",
         ] {
             assert!(found(command).is_some(), "{command}");
         }

@@ -86,6 +86,9 @@ pub(crate) fn write(target: &Arg) -> Option<Finding> {
 
 /// A read from this target.
 pub(crate) fn read(target: &Arg) -> Option<Finding> {
+    if target.is_open() && target.known == 0 && (target.risky || target.outside) {
+        return Some(Finding::new(CommandClass::Write, ReasonCode::Redirection, "reads a file that is only known when it runs"));
+    }
     is_socket(&lexical(target.head()))
         .then(|| Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"))
 }

@@ -100,6 +100,9 @@ impl Walk<'_, '_> {
                 into.raise_option(subscript(word));
             }
         }
+        if compound.kind == Kind::Test && evaluates(&compound.words) {
+            into.raise(opaque("a value that [[ evaluates", false));
+        }
         if let Some(name) = &compound.variable
             && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
         {
@@ -269,6 +272,18 @@ fn is_descriptor(target: &Arg) -> bool {
 
 fn is_expanded(word: &Word) -> bool {
     word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
+}
+
+/// `-v` and the comparisons of numbers evaluate their operands: a parameter there may hold a subscript that runs.
+fn evaluates(words: &[Word]) -> bool {
+    let parameter = |word: &Word| {
+        word.pieces.iter().any(|piece| match piece {
+            Piece::Variable { name, .. } => name.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'@' | b'*')),
+            _ => false,
+        })
+    };
+    words.iter().any(|word| matches!(word.bare(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
+        && words.iter().any(parameter)
 }
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.

@@ -10,6 +10,8 @@ use crate::steps::step;
 /// Bytes looked at to tell `((` from `( (`, for one text.
 const PRESCAN: usize = 1 << 20;
 
+const PARAMETER: &str = "a parameter that arithmetic evaluates";
+
 impl Parser<'_> {
     /// At `offset` bytes from here stand two opening parentheses: does their partner stand as `))`?
     pub(super) fn is_arithmetic(&mut self, offset: usize) -> bool {
@@ -97,6 +99,10 @@ impl Parser<'_> {
                     gap = false;
                 }
                 b'$' => {
+                    let next = if self.second() == b'{' { self.third() } else { self.second() };
+                    if next.is_ascii_digit() || matches!(next, b'@' | b'*') {
+                        self.note(PARAMETER);
+                    }
                     self.dollar(&mut inner, true);
                     after_operand = true;
                     gap = false;

@@ -94,7 +94,8 @@ impl Parser<'_> {
         // The semicolons are no arithmetic; everything else in it was walked, so only they are forgiven.
         let text = &self.src[start..self.pos];
         let forgiven = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _;=<>!+-*/%()$#{}&|,".contains(&byte));
-        if forgiven && !self.capped {
+        let parameter = text.split('$').skip(1).any(|rest| rest.trim_start_matches('{').starts_with(|c: char| c.is_ascii_digit()));
+        if forgiven && !self.capped && !parameter {
             self.opaque = opaque;
         }
     }

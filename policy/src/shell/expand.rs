@@ -116,6 +116,7 @@ impl Parser<'_> {
         let mut risky = false;
         if self.peek() == b'!' && self.second() != b'}' {
             risky = true;
+            self.note("a variable named by another's value");
             self.bump();
         } else if self.peek() == b'#' && (is_name(self.second()) || matches!(self.second(), b'@' | b'*')) {
             self.bump();

@@ -95,8 +95,16 @@ impl Scan<'_> {
     }
 
     fn word(&mut self) {
+        // A number ends where it can be one no longer: `1system(x)` calls.
+        if self.byte(0).is_ascii_digit() || self.byte(0) == b'.' {
+            while self.byte(0).is_ascii_digit() || self.byte(0) == b'.' {
+                self.at += 1;
+            }
+            self.value = true;
+            return;
+        }
         let start = self.at;
-        while self.byte(0).is_ascii_alphanumeric() || matches!(self.byte(0), b'_' | b'.') || self.byte(0) >= 0x80 {
+        while self.byte(0).is_ascii_alphanumeric() || self.byte(0) == b'_' || self.byte(0) >= 0x80 {
             self.at += 1;
         }
         let word = &self.bytes[start..self.at];
@@ -107,7 +115,7 @@ impl Scan<'_> {
                 self.value = false;
                 return;
             }
-            b"in" | b"return" | b"else" | b"do" | b"getline" | b"case" | b"delete" | b"exit" | b"BEGIN" | b"END" => {
+            b"in" | b"return" | b"else" | b"do" | b"case" | b"delete" | b"exit" | b"BEGIN" | b"END" => {
                 self.value = false;
                 return;
             }

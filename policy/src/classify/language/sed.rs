@@ -138,8 +138,10 @@ impl Scan<'_> {
                 self.end()
             }
             'b' | 't' | 'T' | ':' => {
-                self.skip(|c| c != '\n' && c != ';' && c != '}');
-                Some(())
+                // GNU sed ends a label at white space and at `;`, others at the end of the line: both readings count.
+                self.skip(|c| c == ' ' || c == '\t');
+                self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
+                self.end()
             }
             'a' | 'i' | 'c' => self.text(),
             'r' | 'R' => {

@@ -104,7 +104,7 @@ pub(super) fn reflog(call: &Call<'_>, out: &mut Part) -> bool {
 pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
     let asks: &[&str] = match call.name {
-        "rpm" => &["-q", "--query", "-V", "--verify", "-K", "--checksig", "-E", "--eval"],
+        "rpm" => &["-q", "--query", "-V", "--verify", "-K", "--checksig"],
         "pacman" | "yay" | "paru" => &["-Q", "--query", "-F", "--files", "-T", "--deptest"],
         "nix-env" => &["-q", "--query", "--list-generations"],
         "crontab" => &["-l"],
@@ -222,7 +222,7 @@ pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mu
     ];
     let shows = matches!(
         words.get(1).map(|arg| arg.full().unwrap_or_default()),
-        None | Some("show" | "list" | "ls" | "sh" | "s" | "get" | "lst" | "help")
+        None | Some("show" | "list" | "ls" | "sh" | "get" | "lst" | "help")
     );
     if !(object.is_empty() || (known.contains(&object) && shows)) {
         raise(out, call, CommandClass::Write, "changes the network of this machine");

@@ -135,6 +135,14 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
 
 /// Names of variables may carry a subscript, which is evaluated.
 pub(super) fn subscripts(call: &Call<'_>, out: &mut Part) -> bool {
+    let names = match call.name {
+        "let" => true,
+        "test" | "[" => call.args.iter().any(|arg| arg.full() == Some("-v")),
+        _ => false,
+    };
+    if names && call.args.iter().any(|arg| arg.is_open() && arg.text != "[" && arg.text != "]") {
+        out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "a value that the shell evaluates"));
+    }
     for arg in call.args {
         if let Some(found) = subscript_text(&arg.text) {
             out.raise(found);

@@ -112,6 +112,9 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
     let command = &words[..split.unwrap_or(words.len())];
     let given: Vec<&Arg> = split.map_or(Vec::new(), |at| words[at..].iter().filter(|word| !word.text.starts_with(":::")).collect());
     let files = split.is_some_and(|at| words[at].text.starts_with("::::"));
+    if words.iter().any(|word| word.text.contains("{=")) {
+        out.raise(Finding::new(CommandClass::Write, ReasonCode::ProgramText, "a replacement that is a Perl program"));
+    }
     let inner = Scope { feed: Feed::default(), ..deeper(scope) };
     if command.is_empty() {
         if split.is_none() || files {
