@@ -53,7 +53,8 @@ impl Confinement {
     /// temporary folder from being made.
     pub(super) fn of(arguments: &Run, settings: &Settings, uid: u32) -> Result<Self, Failure> {
         let readonly = settings.tier.value == Tier::ReadOnly;
-        let confined = arguments.confine.map_or(readonly || !arguments.writable.is_empty(), |switch| switch == Switch::On);
+        let confined =
+            arguments.confine.map_or((readonly && !arguments.observe) || !arguments.writable.is_empty(), |switch| switch == Switch::On);
         if !confined {
             if !arguments.writable.is_empty() {
                 return Err(Failure::Usage("--writable: names a folder of a confined run; leave out --confine=off".into()));

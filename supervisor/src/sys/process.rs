@@ -129,6 +129,26 @@ pub fn kill(pid: i32, signal: i32) -> io::Result<()> {
     checked(unsafe { libc::kill(pid, signal) }.into()).map(drop)
 }
 
+/// A limit of open descriptors, soft and hard (RLIMIT_NOFILE).
+pub type DescriptorLimit = (u64, u64);
+
+/// Raises the soft limit of open descriptors to the hard one, and says what they were.
+///
+/// # Errors
+/// EPERM where a filter forbids it.
+pub fn raise_descriptor_limit() -> io::Result<DescriptorLimit> {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let given = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, given.1, given.1)?;
+    Ok(given)
+}
+
+/// Sets it back. Where that fails the program starts with more than it was given, which takes nothing from it.
+pub fn set_descriptor_limit(limit: DescriptorLimit) {
+    use nix::sys::resource::{Resource, setrlimit};
+    let _ = setrlimit(Resource::RLIMIT_NOFILE, limit.0, limit.1);
+}
+
 /// Gives what was freed on the heap back to the kernel (malloc_trim(3)).
 pub fn trim_heap() {
     #[cfg(target_env = "gnu")]

@@ -78,12 +78,12 @@ fn executable(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// [`RunError::Step`] with the step that failed in the child.
-pub fn launch(plan: &Plan, program: &Path) -> Result<Launched, RunError> {
+pub fn launch(plan: &Plan, program: &Path, descriptors: process::DescriptorLimit) -> Result<Launched, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
     let (ours, childs) = UnixStream::pair().map_err(step("make a socket pair"))?;
     let (news, reports) = UnixStream::pair().map_err(step("make a socket pair"))?;
     // Everything the child needs is allocated here: after the forks it only makes system calls.
-    let child = Child::prepare(plan, program).map_err(step("prepare the command line"))?;
+    let child = Child::prepare(plan, program, descriptors).map_err(step("prepare the command line"))?;
     let everything = SigSet::all();
     let mut before = SigSet::empty();
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&everything), Some(&mut before)).map_err(|e| step("block signals")(e.into()))?;
@@ -138,10 +138,11 @@ struct Child {
     code: Vec<filter::Instruction>,
     privileged: bool,
     writable: Writable,
+    descriptors: process::DescriptorLimit,
 }
 
 impl Child {
-    fn prepare(plan: &Plan, program: &Path) -> io::Result<Self> {
+    fn prepare(plan: &Plan, program: &Path, descriptors: process::DescriptorLimit) -> io::Result<Self> {
         let c = |s: &OsStr| CString::new(s.as_bytes()).map_err(io::Error::other);
         let arguments: Vec<CString> = plan.command.iter().map(|s| c(s)).collect::<io::Result<_>>()?;
         let program = c(program.as_os_str())?;
@@ -150,7 +151,16 @@ impl Child {
         let entry = |(key, value): (OsString, OsString)| c([key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
         let environment = plan.launch_environment().into_iter().map(entry).collect::<io::Result<_>>()?;
         let privileged = process::has_capability(process::CAP_SYS_ADMIN);
-        Ok(Self { program, arguments, as_script, environment, code: filter::program(), privileged, writable: plan.writable.clone() })
+        Ok(Self {
+            program,
+            arguments,
+            as_script,
+            environment,
+            code: filter::program(),
+            privileged,
+            writable: plan.writable.clone(),
+            descriptors,
+        })
     }
 
     fn become_agent(&self, socket: UnixStream, mask: &SigSet) -> ! {
@@ -166,6 +176,7 @@ impl Child {
             process::exit_now(i32::from(crate::exit_code::GATE_FAILED));
         }
         restore_signals(mask);
+        process::set_descriptor_limit(self.descriptors);
         let mut error = process::execute(&self.program, &self.arguments, &self.environment);
         if error.raw_os_error() == Some(libc::ENOEXEC) {
             error = process::execute(&c"/bin/sh".to_owned(), &self.as_script, &self.environment);

@@ -65,8 +65,10 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
     let path = plan.journal_dir.join(format!("{}.journal", uuid::Uuid::from_bytes(run)));
     let mut journal = Journal::create(&path, key).map_err(step("create the journal"))?;
+    // Each held image costs a descriptor. The agent gets the limit that we were given.
+    let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let mut launched = launch::launch(plan, &program)?;
+    let mut launched = launch::launch(plan, &program, given)?;
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {

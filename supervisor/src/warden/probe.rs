@@ -41,7 +41,10 @@ pub fn probe(plan: &Plan) -> Probe {
         held
     };
     let program = Path::new("/bin/true");
-    let launched = launch::launch(plan, program).map_err(|e: RunError| e.to_string());
+    let launched = process::raise_descriptor_limit()
+        .map_err(|cause| RunError::Step { step: "raise the limit of descriptors", cause })
+        .and_then(|given| launch::launch(plan, program, given))
+        .map_err(|e: RunError| e.to_string());
     let mut launched = match launched {
         Ok(launched) => {
             tried("a filter with a listener", Ok(()));

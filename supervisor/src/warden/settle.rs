@@ -98,6 +98,10 @@ impl Gate {
             Subject::Image(image) => match Snapshot::take(&self.procfs, image) {
                 Ok(snapshot) => Some(snapshot),
                 Err(_) => {
+                    // It was recorded as held, and its question is open: both end here.
+                    let question = verdict.question.unwrap_or_default();
+                    let _ = self.record(&records::withdrawn(number, question, Withdrawal::Changed));
+                    self.link.send(&Message::Withdraw(number, Withdrawal::Changed));
                     let note = "it could not be kept for comparison".into();
                     return self.deny(number, &Verdict { decision: Decision::Deny, reason: Reason::Unreadable, note, ..verdict });
                 }
