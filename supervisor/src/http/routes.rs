@@ -24,7 +24,7 @@ use std::time::Duration;
 const BODY: usize = 1 << 20;
 /// How long a body may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a GET may ask: nothing that decides.
+/// The one method that is called with POST: it decides.
 const DECIDES: &str = "approval_decide";
 
 /// All addresses.
@@ -93,6 +93,9 @@ async fn raw(With(state): With<State>, Extension(face): Extension<Face>, request
         Ok(bytes) => bytes,
         Err(response) => return *response,
     };
+    if bytes.is_empty() {
+        return refuse(StatusCode::BAD_REQUEST, "there is no request");
+    }
     match state.bridge.ask(face, Call::Raw(bytes.to_vec())).await {
         Ok(text) if text.is_empty() => StatusCode::NO_CONTENT.into_response(),
         Ok(text) => json_text(StatusCode::OK, text),
@@ -109,10 +112,9 @@ async fn read(With(state): With<State>, Extension(face): Extension<Face>, Path(m
     let Ok(Query(pairs)) = query else { return refuse(StatusCode::BAD_REQUEST, "the query cannot be understood") };
     let mut params = Map::new();
     for (name, text) in pairs {
-        let value = match (name.as_str(), text.parse::<u64>()) {
-            ("limit", Ok(number)) => json!(number),
-            _ => Value::String(text),
-        };
+        let number = name == "limit" && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        // A number beyond all numbers is a large one.
+        let value = if number { json!(text.parse::<u64>().unwrap_or(u64::MAX)) } else { Value::String(text) };
         if params.insert(name, value).is_some() {
             return refuse(StatusCode::BAD_REQUEST, "a parameter is given twice");
         }
@@ -121,6 +123,9 @@ async fn read(With(state): With<State>, Extension(face): Extension<Face>, Path(m
 }
 
 async fn write(With(state): With<State>, Extension(face): Extension<Face>, Path(method): Path<String>, request: Request) -> Response {
+    if !method.ends_with(DECIDES) {
+        return refuse(StatusCode::METHOD_NOT_ALLOWED, "this is asked with GET, or as JSON-RPC at /rpc");
+    }
     match object(request.into_body()).await {
         Ok(params) => method_of(&state, face, method, params).await,
         Err(response) => *response,
