@@ -1,13 +1,15 @@
 //! What "always approve" remembers: program, subcommand words and exact options; for Network and above the exact
 //! argument vector.
 //!
-//! Never a shell, an interpreter, a wrapper or a multi-call binary alone, and never a file that anyone in the run could
-//! have written: what it does tomorrow is not what a person approved today.
+//! A file that anyone in the run could have written, and a program that the knowledge does not list, are remembered by the
+//! exact argument vector, and only for as long as the file stays the one that was approved; a shell, an interpreter, a
+//! wrapper and a multi-call binary by the exact argument vector. Never one of those alone, or with its text from elsewhere:
+//! what it does tomorrow is not what a person approved today.
 
 use serde::{Deserialize, Serialize};
 
 use crate::classify::args::Arg;
-use crate::knowledge::{Entry, Payload};
+use crate::knowledge::Entry;
 use crate::{CommandClass, Exec, Places, SecurityPolicy};
 
 /// A remembered approval.
@@ -21,6 +23,10 @@ pub struct Shape {
     pub options: Vec<String>,
     /// The exact argument vector after the program, where only that was approved.
     pub exact: Option<Vec<String>>,
+    /// It holds for the approved file alone, and only while its identity stays the same: whoever keeps the shape keeps the
+    /// identity with it, and compares it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_file: bool,
     /// Nothing above this class is covered.
     pub class: CommandClass,
 }
@@ -29,25 +35,28 @@ impl Shape {
     /// The shape of an exec, or none when nothing may be remembered about it.
     #[must_use]
     pub fn of(policy: &SecurityPolicy, exec: &Exec<'_>, places: &Places<'_>, class: CommandClass) -> Option<Self> {
-        if !exec.file.trusted(places) {
+        let trusted = exec.file.trusted(places);
+        // A loader of the tree's own can put anything into any file.
+        if !trusted && !exec.file.linker_trusted {
             return None;
         }
         let program = std::str::from_utf8(exec.file.path).ok()?.to_owned();
         let argv: Vec<String> =
             exec.argv.iter().skip(1).map(|arg| std::str::from_utf8(arg).map(str::to_owned)).collect::<Result<_, _>>().ok()?;
         let name = program.rsplit('/').next().unwrap_or(&program);
-        let entry = policy.knowledge().program(name)?;
-        let exact = match kind(entry, &argv) {
-            Kind::Never => return None,
-            Kind::Exact => true,
-            Kind::Shape => class >= CommandClass::Network,
-        };
-        if exact {
-            return Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), class });
+        let entry = policy.knowledge().program(name);
+        let kind = entry.map_or(Kind::Exact, |entry| kind(entry, &argv));
+        if matches!(kind, Kind::Never) || !policy.classify_argv(exec, places).text_seen {
+            return None;
         }
-        let (words, mut options) = split(entry, &argv);
-        options.sort_unstable();
-        Some(Self { program, words, options, exact: None, class })
+        match entry.filter(|_| trusted && class < CommandClass::Network && matches!(kind, Kind::Shape)) {
+            None => Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: !trusted, class }),
+            Some(entry) => {
+                let (words, mut options) = split(entry, &argv);
+                options.sort_unstable();
+                Some(Self { program, words, options, exact: None, same_file: false, class })
+            }
+        }
     }
 
     /// The exec is one that was approved, and its class is not above the approved one.
@@ -63,6 +72,7 @@ impl Shape {
         words.extend(self.exact.iter().flatten().chain(&self.words).chain(&self.options).cloned());
         let line = words.iter().map(|word| crate::display::word(word)).collect::<Vec<_>>().join(" ");
         match self.exact {
+            Some(_) if self.same_file => format!("exactly `{line}`, up to {}, while the file stays as it is", self.class),
             Some(_) => format!("exactly `{line}`, up to {}", self.class),
             None => format!("`{line} …` with any operands, up to {}", self.class),
         }
@@ -76,12 +86,12 @@ enum Kind {
 }
 
 fn kind(entry: &Entry, argv: &[String]) -> Kind {
-    let has_text = argv.iter().any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('c'))
-        && argv.iter().any(|arg| !arg.starts_with('-'));
     match entry.special.as_deref() {
-        Some("shell") if has_text => Kind::Exact,
-        Some("shell" | "interpreter" | "xargs" | "parallel" | "busybox" | "ldso" | "eval" | "source") => Kind::Never,
-        _ if entry.payload == Some(Payload::Argv) || entry.special.as_deref() == Some("env") => Kind::Never,
+        // Half of what they run comes by their input.
+        Some("xargs" | "parallel") => Kind::Never,
+        // Alone they run whatever they are told later.
+        _ if argv.is_empty() && (entry.special.is_some() || entry.payload.is_some()) => Kind::Never,
+        Some("shell" | "interpreter" | "busybox" | "ldso" | "eval" | "source" | "env") => Kind::Exact,
         _ if entry.payload.is_some() => Kind::Exact,
         _ => Kind::Shape,
     }
@@ -148,23 +158,62 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_tree_is_remembered_as_that_file_alone() {
+        use CommandClass::Write;
+        let tool = shape("/w/tool", &["tool", "-v", "x"], Write).unwrap();
+        assert!(tool.same_file);
+        assert_eq!(tool.describe(), "exactly `/w/tool -v x`, up to write, while the file stays as it is");
+        assert!(covers(&tool, "/w/tool", &["tool", "-v", "x"], Write));
+        assert!(!covers(&tool, "/w/tool", &["tool", "-v", "y"], Write));
+        // A name that the knowledge has gives a file of the tree no more than its exact words.
+        let git = shape("/w/git", &["git", "add", "x"], Write).unwrap();
+        assert!(git.same_file && !covers(&git, "/w/git", &["git", "add", "y"], Write));
+        let unknown = shape("/usr/bin/nosuch", &["nosuch", "x"], Write).unwrap();
+        assert!(!unknown.same_file && unknown.exact.is_some());
+        assert!(!covers(&unknown, "/usr/bin/nosuch", &["nosuch", "y"], Write));
+        let loaded = |policy: &SecurityPolicy, exec: &Exec<'_>, places: &Places<'_>| {
+            let exec = Exec { file: FileFacts { linker_trusted: false, ..exec.file }, ..*exec };
+            Shape::of(policy, &exec, places, Write)
+        };
+        assert_eq!(with("/w/tool", &["tool"], loaded), None);
+    }
+
+    #[test]
     fn nothing_that_runs_anything_is_remembered() {
         use CommandClass::Write;
         for (path, argv) in [
             ("/usr/bin/bash", &["bash"][..]),
             ("/usr/bin/bash", &["bash", "x.sh"]),
+            ("/usr/bin/python3.11", &["python3"]),
+            ("/usr/bin/python3.11", &["python3", "-u", "-"]),
             ("/usr/bin/python3.11", &["python3", "x.py"]),
-            ("/usr/bin/env", &["env", "make"]),
-            ("/usr/bin/busybox", &["busybox", "rm"]),
+            ("/usr/bin/env", &["env"]),
+            ("/usr/bin/env", &["env", "bash"]),
+            ("/usr/bin/timeout", &["timeout", "9", "sh", "-s"]),
+            ("/usr/bin/unshare", &["unshare", "-r"]),
+            ("/usr/bin/busybox", &["busybox", "sh"]),
             ("/usr/bin/xargs", &["xargs", "rm"]),
-            ("/usr/bin/sudo", &["sudo", "make"]),
-            ("/w/tool", &["tool"]),
-            ("/usr/bin/nosuch", &["nosuch"]),
+            ("/usr/bin/parallel", &["parallel", "-j2"]),
+            ("/w/bash", &["bash"]),
         ] {
             assert_eq!(shape(path, argv, Write), None, "{argv:?}");
         }
-        let text = shape("/usr/bin/bash", &["bash", "-c", "make"], Write).unwrap();
-        assert!(covers(&text, "/usr/bin/bash", &["bash", "-c", "make"], Write));
-        assert!(!covers(&text, "/usr/bin/bash", &["bash", "-c", "make x"], Write));
+    }
+
+    #[test]
+    fn what_runs_a_text_that_was_seen_is_remembered_word_by_word() {
+        use CommandClass::Write;
+        for (path, argv) in [
+            ("/usr/bin/bash", &["bash", "-c", "make"][..]),
+            ("/usr/bin/python3.11", &["python3", "-c", "print(1)"]),
+            ("/usr/bin/env", &["env", "make"]),
+            ("/usr/bin/timeout", &["timeout", "9", "make"]),
+            ("/usr/bin/busybox", &["busybox", "rm", "x"]),
+            ("/usr/bin/sudo", &["sudo", "make"]),
+        ] {
+            let text = shape(path, argv, Write).unwrap();
+            assert!(covers(&text, path, argv, Write), "{argv:?}");
+            assert!(!covers(&text, path, &[argv, &["x"]].concat(), Write), "{argv:?}");
+        }
     }
 }

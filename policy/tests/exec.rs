@@ -297,6 +297,39 @@ fn a_file_that_decides_is_wanted() {
 }
 
 #[test]
+fn a_text_from_elsewhere_is_not_seen() {
+    let seen = |path, argv| assess(&Start { path, argv, stdin: Stdin::Pipe, ..PLAIN }).text_seen;
+    for (path, argv) in [
+        ("/usr/bin/bash", &["bash"][..]),
+        ("/usr/bin/bash", &["bash", "-s", "x"]),
+        ("/usr/bin/python3", &["python3", "-u"]),
+        ("/usr/bin/python3", &["python3", "-", "x"]),
+        ("/usr/bin/perl", &["perl", "-w"]),
+        ("/usr/bin/env", &["env", "A=1", "bash"]),
+        ("/usr/bin/timeout", &["timeout", "9", "nice", "sh"]),
+        ("/usr/bin/sudo", &["sudo", "python3", "-i"]),
+        ("/usr/bin/busybox", &["busybox", "sh"]),
+        ("/usr/bin/parallel", &["parallel", "-j", "2"]),
+        ("/usr/bin/unshare", &["unshare", "-r"]),
+    ] {
+        assert!(!seen(path, argv), "{argv:?}");
+    }
+    for (path, argv) in [
+        ("/usr/bin/bash", &["bash", "-c", "python3 - <<'E'\nprint(1)\nE"][..]),
+        ("/usr/bin/bash", &["bash", "-c", "curl x | sh"]),
+        ("/usr/bin/python3", &["python3", "-c", "print(1)"]),
+        ("/usr/bin/python3", &["python3", "-m", "pip", "install", "x"]),
+        ("/usr/bin/env", &["env", "A=1", "bash", "-c", "make"]),
+        ("/usr/bin/timeout", &["timeout", "9", "make"]),
+        ("/usr/bin/unshare", &["unshare", "-r", "make"]),
+        ("/usr/bin/xargs", &["xargs", "rm"]),
+        ("/usr/bin/cargo", &["cargo", "build"]),
+    ] {
+        assert!(seen(path, argv), "{argv:?}");
+    }
+}
+
+#[test]
 fn the_environment_counts_where_it_differs() {
     let with =
         |environment: &'static [&'static str]| assess(&Start { path: "/usr/bin/git", argv: &["git", "log"], environment, ..PLAIN }).class;

@@ -86,6 +86,39 @@ fn for_this_run() -> Result<()> {
 }
 
 #[test]
+fn a_file_of_the_tree_is_remembered_until_it_changes() -> Result<()> {
+    let scene = Scene::new()?;
+    let tool = "cp /usr/bin/touch tool; ./tool a; ./tool a; ./tool b; echo >> tool; ./tool a; echo status $?";
+    let running = supervised(&scene, tool).start()?;
+    for (command, verb) in [
+        ("cp /usr/bin/touch tool", &["approve"][..]),
+        ("./tool a", &["approve", "--run"]),
+        ("./tool b", &["approve"]),
+        ("./tool a", &["deny"]),
+    ] {
+        let question = scene.asked_once()?;
+        assert_eq!(question.row["command"], command);
+        scene.answer(&question, verb)?.expect_code(0);
+    }
+    running.finish()?.expect_line("status 126");
+    Ok(())
+}
+
+#[test]
+fn an_interpreter_is_remembered_with_its_text() -> Result<()> {
+    let scene = Scene::new()?;
+    let text = "python3 -c 'open(\"a\", \"w\")'; python3 -c 'open(\"a\", \"w\")'; python3 -c 'open(\"b\", \"w\")'; echo status $?";
+    let running = supervised(&scene, text).start()?;
+    scene.answer(&scene.asked_once()?, &["approve", "--for", "5m"])?.expect_code(0);
+    let other = scene.asked_once()?;
+    assert!(other.row["command"].as_str().is_some_and(|command| command.contains("\"b\"")), "{}", other.row);
+    scene.answer(&other, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    scene.mark("a").expect_made();
+    Ok(())
+}
+
+#[test]
 fn for_some_minutes() -> Result<()> {
     let scene = Scene::new()?;
     if !offered(&scene, "approve", "--for") {

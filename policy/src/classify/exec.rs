@@ -55,13 +55,12 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     let kernel = start.script.is_some_and(|script| script.interpreted_by_kernel);
     let file = script::call(judge, name, rest, kernel, &scope);
     judge.collect_command(&args);
-    let (mut text_seen, mut wants) = (reads_no_text(judge, name, rest), None);
-    match (start.script, &file) {
+    let mut wants = None;
+    let text_seen = match (start.script, &file) {
         (Some(script), Some(call)) if call.path.full().is_some_and(|path| path.as_bytes() == script.path) => {
-            text_seen = script::judge(judge, start, &script, call, places, &scope, &mut out);
+            script::judge(judge, start, &script, call, places, &scope, &mut out)
         }
         (Some(script), _) if !script.interpreted_by_kernel && judge.knowledge.program(name).is_none() => {
-            text_seen = script.text.is_some();
             match script.text.and_then(|text| std::str::from_utf8(text).ok()) {
                 Some(text) => {
                     let child = judge.text_part(text, None, 1, &Feed::default());
@@ -70,15 +69,16 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
                 }
                 None => out.raise(Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "a text that could not be read")),
             }
+            script.text.is_some()
         }
         _ => {
             judge.named(name, rest, &scope, &mut out);
-            if let Some(call) = file {
-                text_seen = false;
-                wants = start.script.is_none().then(|| script::wanted(start, &call)).flatten();
+            if let Some(call) = &file {
+                wants = start.script.is_none().then(|| script::wanted(start, call)).flatten();
             }
+            file.is_none() && judge.text_seen()
         }
-    }
+    };
     environment(judge, start, name, &scope, &mut out);
     if !start.file.trusted(places) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, untrusted(start, places)));
@@ -94,16 +94,6 @@ fn called<'a>(file: &'a str, args: &'a [Arg]) -> &'a str {
     match args.first().and_then(Arg::full).map(base) {
         Some(called) if MULTI_CALL.contains(&file) => called,
         _ => file,
-    }
-}
-
-/// Nothing is read from a file or the input to be run: no shell or interpreter, or one with its text in its arguments.
-fn reads_no_text(judge: &Judge<'_>, name: &str, args: &[Arg]) -> bool {
-    let Some(entry) = judge.knowledge.program(name) else { return true };
-    match entry.special.as_deref() {
-        Some("shell") => super::vet(entry, args).has("-c"),
-        Some("interpreter") => !args.is_empty(),
-        _ => true,
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Judge<'p> {
     pub bytes: Cell<usize>,
     /// What the texts of the shell that is being judged hold that others read otherwise.
     pub disputed: Cell<Disputed>,
+    /// A shell or an interpreter takes its text from where nobody sees it.
+    pub unseen: Cell<bool>,
     pub collected: Option<RefCell<Collected>>,
 }
 
@@ -87,8 +89,27 @@ impl<'p> Judge<'p> {
             work: Cell::new(0),
             bytes: Cell::new(0),
             disputed: Cell::default(),
+            unseen: Cell::new(false),
             collected: None,
         }
+    }
+
+    /// What is being judged runs text that is in no argument: it comes by the input, or from a terminal.
+    pub fn runs_unseen(&self) {
+        self.unseen.set(true);
+    }
+
+    /// Whether the whole text of what was judged was there to be seen.
+    pub fn text_seen(&self) -> bool {
+        !self.unseen.get()
+    }
+
+    /// Judges a text: what it starts is named in it, so whoever sees the text sees that.
+    pub fn shown<T>(&self, text: impl FnOnce() -> T) -> T {
+        let before = self.unseen.get();
+        let out = text();
+        self.unseen.set(before);
+        out
     }
 
     pub fn dispute(&self, found: Disputed) {

@@ -224,6 +224,11 @@ impl Judge<'_> {
         }
         let Some(&start) = rest.first() else {
             self.bare(entry, name, out);
+            // What a wrapper starts when it is told nothing is a shell.
+            if out.class > CommandClass::Read && !vetted.taken.iter().any(|taken| matches!(taken.role, Role::Data | Role::Run | Role::Exec))
+            {
+                self.runs_unseen();
+            }
             return;
         };
         let inner = Scope { level: scope.level + 1, ..scope.clone() };

@@ -44,7 +44,7 @@ impl Judge<'_> {
         let functions = RefCell::new(Vec::new());
         let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
         let walk = Walk { judge: self, script: &script };
-        walk.list(&script.commands, &scope, true, &mut whole);
+        self.shown(|| walk.list(&script.commands, &scope, true, &mut whole));
         if whole.class == CommandClass::Read && whole.reason.is_empty() {
             (whole.code, whole.reason) = match whole.parts.as_slice() {
                 [] if script.commands.is_empty() => (ReasonCode::Empty, "nothing to run".into()),

@@ -32,6 +32,12 @@ pub fn shape(session: &Session, event: &Event, class: CommandClass) -> Option<Sh
     Shape::of(&session.policy, &exec(session, event, words.as_deref()), &session.places(), class)
 }
 
+/// Whether the loaded file is what its name says.
+pub fn trusted(session: &Session, event: &Event) -> bool {
+    let words = shell_words(event);
+    exec(session, event, words.as_deref()).file.trusted(&session.places())
+}
+
 /// What an event would open.
 pub fn operands(session: &Session, event: &Event) -> Operands {
     let words = shell_words(event);

@@ -72,9 +72,8 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
             (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, why),
             (GateDecision::Prompt, None) => {
                 let environment = environment::digest(session, event);
-                let covers = |known: &&Remembered| {
-                    known.counts(session.run, now) && assessment.trusted && known.pattern.covers(session, event, class, &environment)
-                };
+                let covers =
+                    |known: &&Remembered| known.counts(session.run, now) && known.pattern.covers(session, event, class, &environment);
                 if let Some(known) = workspace.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
                     approved(standing(Decision::Allow, Reason::Remembered, note))

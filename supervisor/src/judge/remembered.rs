@@ -1,8 +1,8 @@
 //! Remembered approvals: AlwaysApprove, for this run, for some minutes.
 //!
 //! Invariant: what is remembered is shown in full before it is saved, and it never covers a class above the approved one.
-//! Refuses shells, interpreters, wrappers and multi-call binaries alone, files that are not what their names say, and, for
-//! Network and above, anything but the exact argument vector.
+//! Refuses shells, interpreters, wrappers and multi-call binaries alone, and, for Network and above and for files that are
+//! not what their names say, anything but the exact argument vector; such a file has to be the approved one still.
 
 use super::session::Session;
 use super::{environment, facts};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use stayexec_policy::remember::Shape;
 use stayexec_policy::{CommandClass, redact};
-use stayexec_protocol::Event;
+use stayexec_protocol::{Event, FileId};
 use uuid::Uuid;
 
 /// For how long an approval counts.
@@ -68,7 +68,7 @@ impl Pattern {
         Some(Self { words, script, environment, class, shown })
     }
 
-    /// Whether it covers a start of this class, whose file is what its name says.
+    /// Whether it covers a start of this class.
     pub fn covers(&self, session: &Session, event: &Event, class: CommandClass, environment: &[u8; 32]) -> bool {
         let script = event.script.as_ref().map(|script| script.digest);
         class <= self.class
@@ -92,22 +92,35 @@ impl Pattern {
     }
 }
 
-/// Keyed digest of what counts: of a script that was read every word, elsewhere what the policy says.
+/// Keyed digest of what counts: of a script that was read every word, elsewhere what the policy says; and of a file that is
+/// not what its name says, its identity.
 fn words(session: &Session, event: &Event, class: CommandClass) -> Option<[u8; 32]> {
     let mut mac = session.mac.clone();
-    match &event.script {
+    let same_file = match &event.script {
         Some(script) => {
             script.text.as_ref()?;
             for word in std::iter::once(&event.executable.path).chain(&event.argv) {
                 mac.update(&(word.len() as u64).to_le_bytes());
                 mac.update(word);
             }
+            !facts::trusted(session, event)
         }
-        None => return shape_digest(&session.mac, &facts::shape(session, event, class)?),
+        None => {
+            let shape = facts::shape(session, event, class)?;
+            mac.update(&serde_json::to_vec(&shape).ok()?);
+            shape.same_file
+        }
+    };
+    if same_file {
+        let FileId { dev, ino, size, ctime } = event.executable.id;
+        for number in [dev, ino, size, ctime.cast_unsigned()] {
+            mac.update(&number.to_le_bytes());
+        }
     }
     Some(mac.finalize().into_bytes().into())
 }
 
+/// Keyed digest of a shape that no file belongs to.
 fn shape_digest(mac: &Hmac<Sha256>, shape: &Shape) -> Option<[u8; 32]> {
     Some(mac.clone().chain_update(serde_json::to_vec(shape).ok()?).finalize().into_bytes().into())
 }
@@ -159,6 +172,23 @@ mod tests {
         assert_eq!(covered(&start(1, &ci), &start(2, &ci), install, [0; 32])?, Some(false));
         assert_eq!(covered(&start(1, &ci), &start(1, &["node", "/usr/bin/npm", "x"]), install, [0; 32])?, Some(false));
         assert_eq!(covered(&start(1, &ci), &event("/usr/bin/node", &ci), install, [0; 32])?, Some(false));
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_of_the_tree_has_to_be_the_same_file() -> Result<()> {
+        let tool = |ctime| {
+            let mut event = event("/tmp/tool", &["tool", "x"]);
+            event.executable.id.ctime = ctime;
+            event
+        };
+        let write = CommandClass::Write;
+        assert_eq!(covered(&tool(1), &tool(1), write, [0; 32])?, Some(true));
+        assert_eq!(covered(&tool(1), &tool(2), write, [0; 32])?, Some(false));
+        let script = Script { text: Some(vec![]), ..Script::unreadable(b"/w/x".to_vec(), false) };
+        let run = |ctime| Event { script: Some(script.clone()), ..tool(ctime) };
+        assert_eq!(covered(&run(1), &run(1), write, [0; 32])?, Some(true));
+        assert_eq!(covered(&run(1), &run(2), write, [0; 32])?, Some(false));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use super::super::judge::{Judge, Raise, Scope, part};
 use super::super::program::{base, deeper};
 use super::super::vet::{Finding, vet};
 use super::Call;
+use crate::knowledge::Role;
 use crate::{CommandClass, Part, ReasonCode};
 
 pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
@@ -31,6 +32,11 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             let stem = stem.strip_suffix("-cli.js").or_else(|| stem.strip_suffix(".js")).unwrap_or(stem);
             started(judge, stem, call, first + 1, scope, out);
         }
+    }
+    // Without text and file, or with `-` for one, it reads its input.
+    let file = vetted.operands.first().is_some_and(|&at| call.args[at].full() != Some("-"));
+    if !file && scope.feed.text.is_none() && !vetted.taken.iter().any(|taken| taken.role == Role::Data) {
+        judge.runs_unseen();
     }
     for taken in &vetted.taken {
         if taken.value.text.contains('/') && !matches!(taken.option.as_str(), "-c" | "-e" | "-m") {

@@ -60,7 +60,10 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             let child = judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(scope.vars), scope.level + 1, &inner));
             out.add(child, judge.explain);
         }
-        None => raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input"),
+        None => {
+            judge.runs_unseen();
+            raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input");
+        }
     }
     true
 }

@@ -121,6 +121,7 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
             if split.is_some() || scope.feed.fed {
                 out.raise(Finding::new(CommandClass::Write, ReasonCode::ShellInput, "commands from its input"));
             }
+            judge.runs_unseen();
             return true;
         }
         for text in given {
