@@ -15,6 +15,8 @@ use std::time::Duration;
 use super::wake::Wake;
 use stayexec_protocol::{Enlist, FRAME_LIMIT, Message};
 
+/// Bytes that a buffer keeps when it is empty.
+const BUFFER: usize = 64 << 10;
 /// Pause between two attempts to reach a supervisor.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -85,6 +87,7 @@ impl Link {
                 _ => return self.seek(),
             }
         }
+        outbox.shrink_to(BUFFER);
     }
 
     /// The messages that have come. After the last of a connection the search for another has begun.
@@ -113,6 +116,7 @@ impl Link {
                 }
             }
         }
+        inbox.shrink_to(BUFFER);
         if !alive {
             self.seek();
         }
