@@ -58,7 +58,7 @@ impl Failure {
         match self {
             Self::Usage(_) => exit_code::USAGE,
             Self::Config(error) => config(error),
-            Self::Run(RunError::NotFound(_)) => exit_code::NOT_FOUND,
+            Self::Run(RunError::NotFound(_) | RunError::NoSuchFile(_)) => exit_code::NOT_FOUND,
             Self::Run(RunError::NotExecutable(..)) => exit_code::NOT_EXECUTABLE,
             Self::Question(status, _) | Self::Said(status) => *status,
             Self::Pipe => exit_code::OK,

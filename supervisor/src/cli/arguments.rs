@@ -3,6 +3,10 @@
 //! Invariant: an option that has a meaning in the configuration is parsed by the configuration's own type. Refuses two
 //! options that say different things about the same.
 
+mod wrap;
+
+pub(super) use wrap::{LauncherName, Wrap, WrapInstall, WrapRun};
+
 use super::questions;
 use crate::config::{Deadline, Origin, Overrides, Preset, Require};
 use clap::{Args, Subcommand};
@@ -12,6 +16,16 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+    /// The command
+    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
+    pub(super) command: Vec<OsString>,
+}
+
+/// What a run can be told besides its command.
+#[derive(Debug, Args)]
+pub(super) struct RunOptions {
     /// readonly, supervised or full
     #[arg(long)]
     pub(super) tier: Option<Tier>,
@@ -42,9 +56,6 @@ pub(super) struct Run {
     /// Exit with 1 where the command succeeds and something was denied
     #[arg(long)]
     pub(super) fail_on_denied: bool,
-    /// The command
-    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
-    pub(super) command: Vec<OsString>,
 }
 
 /// On or off.
@@ -54,7 +65,7 @@ pub(super) enum Switch {
     Off,
 }
 
-impl Run {
+impl RunOptions {
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             tier: self.tier,

@@ -3,7 +3,7 @@
 //! Invariant: in the readonly tier the workspace is never writable, nor a folder that contains it. A run's temporary folder
 //! is its own and goes with it. Refuses a named folder that is not there.
 
-use super::arguments::{Run, Switch};
+use super::arguments::{RunOptions, Switch};
 use crate::config::{Settings, make_private};
 use crate::error::{Failure, say};
 use crate::warden::Writable;
@@ -51,18 +51,18 @@ impl Confinement {
     /// # Errors
     /// [`Failure::Usage`] for a folder that is not there or holds the workspace of a readonly run; otherwise what kept the
     /// temporary folder from being made.
-    pub(super) fn of(arguments: &Run, settings: &Settings, uid: u32) -> Result<Self, Failure> {
+    pub(super) fn of(options: &RunOptions, command: &[OsString], settings: &Settings, uid: u32) -> Result<Self, Failure> {
         let readonly = settings.tier.value == Tier::ReadOnly;
         let confined =
-            arguments.confine.map_or((readonly && !arguments.observe) || !arguments.writable.is_empty(), |switch| switch == Switch::On);
+            options.confine.map_or((readonly && !options.observe) || !options.writable.is_empty(), |switch| switch == Switch::On);
         if !confined {
-            if !arguments.writable.is_empty() {
+            if !options.writable.is_empty() {
                 return Err(Failure::Usage("--writable: names a folder of a confined run; leave out --confine=off".into()));
             }
             return Ok(Self::none());
         }
         let mut folders = Vec::new();
-        for named in &arguments.writable {
+        for named in &options.writable {
             let Ok(folder) = named.canonicalize() else {
                 return Err(Failure::Usage(format!("--writable {}: there is no such folder", named.display())));
             };
@@ -72,7 +72,7 @@ impl Confinement {
             }
             folders.push(folder);
         }
-        folders.extend(state(&arguments.command, &settings.home).into_iter().filter(|f| !(readonly && settings.workspace.starts_with(f))));
+        folders.extend(state(command, &settings.home).into_iter().filter(|f| !(readonly && settings.workspace.starts_with(f))));
         if !readonly {
             folders.push(settings.workspace.clone());
         }

@@ -9,20 +9,23 @@ mod confine;
 mod context;
 mod doctor;
 mod history;
+mod launcher;
 mod print;
 mod questions;
 mod remote;
 mod rules;
 mod run;
+mod search;
 mod serve;
 mod show;
 mod tree;
 mod web;
+mod wrap;
 
 use crate::error::Failure;
 use crate::exit_code;
-use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop, Web};
-use clap::{Parser, Subcommand};
+use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop, Web, Wrap};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
 /// Holds a coding agent's commands until they are judged.
@@ -64,6 +67,9 @@ enum Verb {
     History(History),
     /// Say what holds on this machine, and what to change
     Doctor(Listing),
+    /// Have agents started behind the gate by their own names
+    #[command(subcommand)]
+    Wrap(Wrap),
     /// Look at the configuration
     #[command(subcommand)]
     Config(ConfigVerb),
@@ -74,13 +80,14 @@ enum Verb {
 /// # Errors
 /// Any [`Failure`].
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure> {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return Err(usage(&error)),
         Err(help) => return print::text(&help.render().to_string()).map(|()| exit_code::OK),
     };
     match cli.verb {
-        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Run(arguments) => run::run(&arguments.options, &arguments.command),
         Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Classify(arguments) => classify::run(&arguments, classify::Scope::Tier),
         Verb::Check(arguments) => classify::run(&arguments, classify::Scope::Workspace),
@@ -96,6 +103,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
         Verb::Token(arguments) => web::token(&arguments),
         Verb::History(arguments) => history::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
+        Verb::Wrap(Wrap::Install(install)) => wrap::install(&install, &wrap::given(Cli::command(), &arguments)),
+        Verb::Wrap(Wrap::Remove { all, names }) => wrap::remove(&names, all),
+        Verb::Wrap(Wrap::Status(arguments)) => wrap::status(arguments.json),
+        Verb::Wrap(Wrap::Run(arguments)) => wrap::run(&arguments),
         Verb::Config(ConfigVerb::Show { origin, json, workspace }) => show::run(origin, json, workspace),
     }
 }

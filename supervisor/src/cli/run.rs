@@ -2,9 +2,9 @@
 //!
 //! Invariant: whatever can be found wrong is found before anything of the command starts.
 
-use super::arguments::Run;
+use super::arguments::RunOptions;
 use super::confine::Confinement;
-use super::context;
+use super::{context, search};
 use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
@@ -19,18 +19,18 @@ use uuid::Uuid;
 const GATE: [&str; 2] = ["STAYEXEC_APPROVAL_GATE", "OPENHUMAN_APPROVAL_GATE"];
 
 /// Runs the command behind the gate.
-pub fn run(arguments: &Run) -> Result<u8, Failure> {
+pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     let around = Surroundings::current()?;
-    let overrides = arguments.overrides();
+    let overrides = options.overrides();
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
-    observable(&settings, arguments.observe)?;
+    observable(&settings, options.observe)?;
     full_gate(&settings)?;
-    let confinement = Confinement::of(arguments, &settings, around.uid)?;
-    let plan = plan(&arguments.command, &settings, &around, &confinement, gate_off, arguments.observe)?;
-    announce(gate_off, arguments.observe);
+    let confinement = Confinement::of(options, command, &settings, around.uid)?;
+    let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;
+    announce(gate_off, options.observe);
     let status = warden::run(&plan)?;
-    let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
+    let fail_on_denied = options.fail_on_denied || options.preset.is_some_and(config::Preset::fail_on_denied);
     if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
 }
 
@@ -43,6 +43,14 @@ pub(super) fn plan(
     gate_off: bool,
     observe: bool,
 ) -> Result<Plan, Failure> {
+    let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let path = around.variable("PATH");
+    let program = search::program(name, path)?;
+    let mut environment = confinement.environment();
+    // Inside the gate a launcher has nothing to do.
+    if let Some(path) = path.and_then(|path| search::without(path, &settings.directories.launchers())) {
+        environment.push(("PATH".into(), path));
+    }
     settings.directories.make(around.uid)?;
     let state = context::workspace_state(&settings.directories, &settings.workspace);
     let journal_dir = config::journals(&state);
@@ -53,6 +61,7 @@ pub(super) fn plan(
     frozen.matrix()?;
     Ok(Plan {
         run: Uuid::now_v7().into_bytes(),
+        program,
         command: command.to_vec(),
         config: frozen.to_json()?,
         address: context::address(&settings.directories),
@@ -60,7 +69,7 @@ pub(super) fn plan(
         key_path: settings.directories.key(),
         workspace: settings.workspace.clone(),
         writable: confinement.writable.clone(),
-        environment: confinement.environment(),
+        environment,
         tier: frozen.tier.to_string(),
         origin: word(&frozen.origin),
         require: match frozen.require {

@@ -19,7 +19,7 @@ pub struct Directories {
     pub state: PathBuf,
     /// Names the control socket.
     pub runtime: PathBuf,
-    /// Key of the journals' chain.
+    /// Key of the journals' chain, launchers.
     pub data: PathBuf,
 }
 
@@ -53,6 +53,11 @@ impl Directories {
     /// The key of the journals' chain.
     pub fn key(&self) -> PathBuf {
         self.data.join("journal.key")
+    }
+
+    /// The folder of launchers.
+    pub fn launchers(&self) -> PathBuf {
+        self.data.join("bin")
     }
 
     /// Makes runtime, state and data folder where they are missing, and checks whose they are.

@@ -68,6 +68,8 @@ pub struct Places {
     pub home: PathText,
     /// The program's own folders: nothing in the tree may be told to open anything below.
     pub own: Vec<PathText>,
+    /// The folder of launchers, below one of these. A launcher may be started, and nothing else be done with it.
+    pub launchers: PathText,
 }
 
 /// A rule and where it stands.
@@ -146,6 +148,7 @@ impl Frozen {
                 workspace: path(&settings.workspace),
                 home: path(&settings.home),
                 own: [&own.config, &own.state, &own.runtime, &own.data].map(path).into(),
+                launchers: path(&own.launchers()),
             },
         }
     }

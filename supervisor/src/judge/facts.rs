@@ -8,6 +8,9 @@ use stayexec_policy::forbidden::Operands;
 use stayexec_policy::remember::Shape;
 use stayexec_policy::{Assessment, CommandClass, Exec, FileFacts, Part, Places, Script, Stdin};
 use stayexec_protocol::{Event, Stage};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The operand that has to be read before this event can be judged: the script of a shell or an interpreter.
 pub fn unread_script(session: &Session, event: &Event) -> Option<Vec<u8>> {
@@ -41,7 +44,20 @@ pub fn trusted(session: &Session, event: &Event) -> bool {
 /// What an event would open.
 pub fn operands(session: &Session, event: &Event) -> Operands {
     let words = shell_words(event);
-    Operands::of_exec(&session.policy, &exec(session, event, words.as_deref()), &session.places())
+    let mut operands = Operands::of_exec(&session.policy, &exec(session, event, words.as_deref()), &session.places());
+    if let Some(path) = started_launcher(session, event) {
+        operands.opened.retain(|operand| operand.path != path);
+    }
+    operands
+}
+
+/// A launcher that this event starts as a program. It lies among the gate's own files, which nothing may open; but whoever
+/// comes upon it in PATH is to get the real program.
+fn started_launcher(session: &Session, event: &Event) -> Option<PathBuf> {
+    let script = event.script.as_ref().filter(|script| !script.operand && script.same_view)?;
+    let resolved = Path::new(OsStr::from_bytes(&script.resolved));
+    let launcher = resolved.parent() == Some(&session.frozen.places.launchers.path());
+    launcher.then(|| Path::new(OsStr::from_bytes(&event.cwd)).join(OsStr::from_bytes(&script.path)))
 }
 
 /// A shell, as the caller of a text without `#!` starts it.

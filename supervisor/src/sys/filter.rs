@@ -30,6 +30,10 @@ const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
 /// ioctl requests that type into a terminal: TIOCSTI and TIOCLINUX (asm-generic/ioctls.h).
 const TYPING: [u32; 2] = [0x5412, 0x541C];
+/// What a process hands to TIOCSTI to learn whether this filter is around it: "stay". It types nothing either way.
+const ASKING: u32 = 0x7374_6179;
+/// What the filter answers then. No kernel says that of an ioctl on no descriptor.
+const INSIDE: i32 = libc::EALREADY;
 
 const ALLOW: Instruction = ret(libc::SECCOMP_RET_ALLOW);
 const NOTIFY: Instruction = ret(libc::SECCOMP_RET_USER_NOTIF);
@@ -72,9 +76,12 @@ fn table_block(table: &Table) -> Vec<Instruction> {
     block.extend([unless(EQUAL, table.execve, 1), NOTIFY]);
     block.extend([unless(EQUAL, table.execveat, 4), load(argument(4)), unless(ANY_BIT, AT_EXECVE_CHECK, 1), ALLOW, NOTIFY]);
     block.extend([
-        unless(EQUAL, table.ioctl, 6),
+        unless(EQUAL, table.ioctl, 9),
         load(argument(1)),
-        unless(EQUAL, TYPING[0], 1),
+        unless(EQUAL, TYPING[0], 4),
+        load(argument(2)),
+        unless(EQUAL, ASKING, 1),
+        refuse(INSIDE),
         refuse(libc::EPERM),
         unless(EQUAL, TYPING[1], 1),
         refuse(libc::EPERM),
@@ -100,6 +107,13 @@ fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
         ALLOW,
         refuse(libc::EPERM),
     ]
+}
+
+/// Whether the calling process is in a gated tree, by what the kernel says: nothing in an environment decides it.
+pub fn is_around() -> bool {
+    // SAFETY: descriptor -1 names no file, so the call changes nothing, and the argument is a number and no pointer.
+    let result = unsafe { libc::syscall(libc::SYS_ioctl, -1, libc::c_ulong::from(TYPING[0]), libc::c_ulong::from(ASKING)) };
+    result == -1 && io::Error::last_os_error().raw_os_error() == Some(INSIDE)
 }
 
 /// Installs the program on the calling thread and gives its listener. A call that was received can then be interrupted by

@@ -2,7 +2,7 @@
 //!
 //! The warden forks the reaper, the reaper forks the launch child, and the child confines itself, sends its listener over
 //! and waits for the word to go. Invariant: the child executes nothing before the warden has the listener and is ready to
-//! judge; a step that fails ends the child. Refuses shells' tricks: the program is found once, by PATH, and named whole.
+//! judge; a step that fails ends the child. Refuses to look for the program: it is given whole.
 
 use super::fence::{self, Writable};
 use super::reaper;
@@ -14,9 +14,8 @@ use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A launch child that waits for the word to go.
 #[derive(Debug)]
@@ -38,40 +37,6 @@ impl Launched {
     pub fn go(&mut self) -> io::Result<()> {
         self.go.write_all(b"g")
     }
-}
-
-/// The path of the program to launch.
-///
-/// # Errors
-/// [`RunError::NotFound`] and [`RunError::NotExecutable`].
-pub fn find(program: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, RunError> {
-    let shown = || program.to_string_lossy().into_owned();
-    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![PathBuf::from(program)]
-    } else {
-        let path = path.map_or_else(|| OsString::from("/bin:/usr/bin"), OsString::from);
-        std::env::split_paths(&path).map(|dir| if dir.as_os_str().is_empty() { ".".into() } else { dir }.join(program)).collect()
-    };
-    let mut refused = None;
-    for candidate in candidates {
-        match executable(&candidate) {
-            Ok(()) => return Ok(candidate),
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(e) => refused = Some(e),
-        }
-    }
-    Err(refused.map_or_else(|| RunError::NotFound(shown()), |e| RunError::NotExecutable(shown(), e)))
-}
-
-fn executable(path: &Path) -> io::Result<()> {
-    let metadata = path.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if metadata.permissions().mode() & 0o111 == 0 {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
-    nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).map_err(Into::into)
 }
 
 /// Forks reaper and child. Must be called before the process has a second thread.
@@ -213,22 +178,5 @@ trait ToOs {
 impl ToOs for [u8] {
     fn to_os(&self) -> &OsStr {
         OsStr::from_bytes(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_and_unexecutable_programs_are_two_things() -> io::Result<()> {
-        let dir = tempfile::tempdir()?;
-        std::fs::write(dir.path().join("plain"), "x")?;
-        let path = Some(dir.path().as_os_str());
-        assert!(matches!(find(OsStr::new("none"), path), Err(RunError::NotFound(_))));
-        assert!(matches!(find(OsStr::new("plain"), path), Err(RunError::NotExecutable(..))));
-        assert!(matches!(find(OsStr::new("/"), path), Err(RunError::NotExecutable(..))));
-        assert!(find(OsStr::new("sh"), Some(OsStr::new("/none:/bin"))).is_ok_and(|p| p == Path::new("/bin/sh")));
-        Ok(())
     }
 }

@@ -58,8 +58,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Whatever keeps the gate from standing; nothing of the command has run then.
 pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
-    let Some(name) = plan.command.first() else { return Err(RunError::NotFound(String::new())) };
-    let program = launch::find(name, std::env::var_os("PATH").as_deref())?;
     let started = process::file_clock();
     let run = plan.run;
     let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
@@ -68,7 +66,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Each held image costs a descriptor. The agent gets the limit that we were given.
     let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let mut launched = launch::launch(plan, &program, given)?;
+    let mut launched = launch::launch(plan, &plan.program, given)?;
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {

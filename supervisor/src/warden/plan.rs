@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub struct Plan {
     /// Id of the run (UUIDv7); its journal is named after it.
     pub run: [u8; 16],
+    /// The file to launch, found already.
+    pub program: PathBuf,
     /// The command to launch: program and arguments, not empty.
     pub command: Vec<OsString>,
     /// The frozen configuration as JSON, for the supervisor.
@@ -50,6 +52,9 @@ pub enum RunError {
     /// The program is not there.
     #[error("cannot find {0}: no such program in PATH")]
     NotFound(String),
+    /// A path was given, and nothing is there.
+    #[error("cannot find {0}: there is no such file")]
+    NoSuchFile(String),
     /// The program is there and cannot be executed.
     #[error("cannot execute {0}: {1}")]
     NotExecutable(String, std::io::Error),

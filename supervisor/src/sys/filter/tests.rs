@@ -113,6 +113,18 @@ fn typing_into_a_terminal_is_refused_whatever_the_high_word() {
 }
 
 #[test]
+fn the_tree_can_ask_whether_it_is_gated_and_types_nothing_by_it() {
+    let inside = libc::SECCOMP_RET_ERRNO | INSIDE as u32;
+    for table in TABLES {
+        assert_eq!(call(table.audit, table.ioctl, [u64::MAX, 0x5412, ASKING.into(), 0, 0, 0]), inside);
+        assert_eq!(call(table.audit, table.ioctl, [0, 0x5412, u64::from(ASKING) | 1 << 40, 0, 0, 0]), inside);
+        assert_eq!(call(table.audit, table.ioctl, [0, 0x541C, ASKING.into(), 0, 0, 0]), REFUSED);
+        assert_eq!(call(table.audit, table.ioctl, [0, 0x5401, ASKING.into(), 0, 0, 0]), ALLOWED);
+    }
+    assert!(!is_around());
+}
+
+#[test]
 fn limits_are_set_on_oneself_alone() {
     for table in TABLES {
         let limit = |pid: u64, new: u64| call(table.audit, table.prlimit64, [pid, 7, new, 0, 0, 0]);
