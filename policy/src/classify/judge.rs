@@ -97,6 +97,7 @@ impl<'p> Judge<'p> {
             not_posix: before.not_posix || found.not_posix,
             zsh: before.zsh || found.zsh,
             comment: before.comment || found.comment,
+            evaluated: before.evaluated || found.evaluated,
         });
     }
 
@@ -108,8 +109,9 @@ impl<'p> Judge<'p> {
         let found = self.disputed.replace(outer);
         let stem = shell.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let other = match stem {
-            "bash" | "rbash" | "ksh" | "mksh" | "lksh" | "oksh" => false,
-            "zsh" => found.zsh || (found.comment && interactive),
+            "bash" | "rbash" => false,
+            "ksh" | "mksh" | "lksh" | "oksh" => found.evaluated,
+            "zsh" => found.zsh || found.evaluated || (found.comment && interactive),
             _ => found.not_posix,
         };
         if other {

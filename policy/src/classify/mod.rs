@@ -7,6 +7,7 @@ pub(crate) mod args;
 mod exec;
 pub(crate) mod judge;
 mod language;
+mod numbers;
 mod paths;
 mod pipeline;
 mod program;

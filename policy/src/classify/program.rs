@@ -359,6 +359,8 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
                 free: arg.free,
                 outside: arg.outside,
                 splits: arg.splits,
+                number: false,
+                path: arg.path,
             },
         )
     })
@@ -374,6 +376,8 @@ pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
             free: arg.free,
             outside: arg.outside,
             splits: arg.splits,
+            number: false,
+            path: arg.path,
         },
         _ => arg.clone(),
     }

@@ -181,6 +181,10 @@ impl Vetting<'_> {
             return false;
         }
         self.at += 1;
+        if option.value == Value::None && value_at.is_some() {
+            self.unlisted(name);
+            return true;
+        }
         let value = match value_at {
             Some(at) => Some(rest_of(arg, at)),
             None => self.next_value(option),
@@ -221,8 +225,10 @@ impl Vetting<'_> {
     }
 
     fn next_value(&mut self, option: Opt) -> Option<Arg> {
-        if option.value != Value::Required {
-            return None;
+        match option.value {
+            Value::Required => {}
+            Value::Named => self.at = (self.at + 1).min(self.args.len()),
+            Value::None | Value::Attached => return None,
         }
         let value = self.args.get(self.at).cloned();
         self.at += usize::from(value.is_some());
@@ -268,5 +274,7 @@ fn rest_of(arg: &Arg, at: usize) -> Arg {
         free: arg.free,
         outside: arg.outside,
         splits: arg.splits,
+        number: false,
+        path: arg.path,
     }
 }

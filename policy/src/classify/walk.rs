@@ -40,7 +40,7 @@ impl Judge<'_> {
             whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
         }
         let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
-        let vars = Vars::collect(&script.commands, around, &free);
+        let vars = Vars::collect(&script, around, &free);
         let functions = RefCell::new(Vec::new());
         let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
         let walk = Walk { judge: self, script: &script };
@@ -100,13 +100,16 @@ impl Walk<'_, '_> {
                 into.raise_option(subscript(word));
             }
         }
-        if compound.kind == Kind::Test && evaluates(&compound.words) {
-            into.raise(opaque("a value that [[ evaluates", false));
+        if compound.kind == Kind::Test && evaluates(&compound.words, scope.vars) {
+            into.raise(evaluated());
         }
         if let Some(name) = &compound.variable
             && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
         {
             into.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, "a loop over a variable that programs obey"));
+        }
+        if compound.variable.as_ref().is_some_and(|name| scope.vars.integer(name) && !scope.vars.is_number(name)) {
+            into.raise(evaluated());
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
@@ -131,17 +134,31 @@ impl Walk<'_, '_> {
         let mut inner = part(String::new());
         for assign in &simple.assigns {
             self.substitutions(&assign.value, &scope, &mut inner);
-            for item in &assign.items {
+            for item in assign.items.iter().chain(&assign.keys).chain(&assign.subscript) {
                 self.substitutions(item, &scope, &mut inner);
             }
+            let mut subscripts = assign.keys.iter().chain(&assign.subscript);
+            if !scope.vars.associative(&assign.name) && !subscripts.all(|word| scope.vars.harmless_to_evaluate(word)) {
+                out.raise(evaluated());
+            }
+            if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
+                out.raise(evaluated());
+            }
             let value = args::single(&assign.value, scope.vars);
-            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope) {
+            // In front of `read` it only says how that one line is split.
+            let splits = assign.name == "IFS"
+                && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
+            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits) {
                 out.raise(found);
             }
             out.raise_option(subscript(&assign.value));
         }
         for word in &simple.words {
             self.substitutions(word, &scope, &mut inner);
+        }
+        let lets = simple.words.first().and_then(Word::literal).is_some_and(|name| name == "let");
+        if lets && !simple.words[1..].iter().all(|word| scope.vars.harmless_to_evaluate(word)) {
+            out.raise(evaluated());
         }
         let substituted = inner.class;
         self.redirections(&simple.redirs, &mut scope, &mut inner);
@@ -179,6 +196,13 @@ impl Walk<'_, '_> {
     /// What runs while this word is expanded.
     pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
         for piece in &word.pieces {
+            if let Piece::Evaluated { word, array } = piece {
+                let key = array.as_ref().is_some_and(|name| scope.vars.associative(name));
+                if !key && !scope.vars.harmless_to_evaluate(word) {
+                    into.raise(evaluated());
+                }
+                self.substitutions(word, scope, into);
+            }
             if let Piece::Command { body, .. } | Piece::Process { body } = piece {
                 let functions = RefCell::new(scope.known_functions());
                 let inner = Scope { functions: &functions, ..scope.clone() };
@@ -274,16 +298,21 @@ fn is_expanded(word: &Word) -> bool {
     word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
 }
 
-/// `-v` and the comparisons of numbers evaluate their operands: a parameter there may hold a subscript that runs.
-fn evaluates(words: &[Word]) -> bool {
-    let parameter = |word: &Word| {
-        word.pieces.iter().any(|piece| match piece {
-            Piece::Variable { name, .. } => name.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'@' | b'*')),
-            _ => false,
-        })
-    };
-    words.iter().any(|word| matches!(word.bare(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
-        && words.iter().any(parameter)
+/// Text that the shell evaluates, and that may run when it does.
+pub(crate) fn evaluated() -> Finding {
+    opaque("a value that the shell evaluates and that may be more than a number", false)
+}
+
+/// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
+fn evaluates(words: &[Word], vars: &Vars) -> bool {
+    words.iter().enumerate().any(|(at, word)| match word.bare() {
+        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| !name.literal().is_some_and(|name| !name.contains('['))),
+        Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
+            let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));
+            !sides.all(|side| vars.harmless_to_evaluate(side))
+        }
+        _ => false,
+    })
 }
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.

@@ -22,6 +22,8 @@ impl std::fmt::Display for At {
 pub(crate) enum Value {
     None,
     Required,
+    /// A name, and then the value: `jq --arg NAME VALUE`.
+    Named,
     Attached,
 }
 
@@ -259,9 +261,10 @@ pub(crate) fn matches(pattern: &str, word: &str) -> bool {
 /// `-abc!`, or where long options begin with one dash.
 fn declare(options: &mut Map<Box<str>, Opt>, dash: bool, list: &str, like: Opt) {
     for token in list.split_whitespace() {
-        let (name, value) = match (token.strip_suffix("=?"), token.strip_suffix('=')) {
-            (Some(name), _) => (name, Value::Attached),
-            (_, Some(name)) => (name, Value::Required),
+        let (name, value) = match (token.strip_suffix("=?"), token.strip_suffix("=="), token.strip_suffix('=')) {
+            (Some(name), ..) => (name, Value::Attached),
+            (_, Some(name), _) => (name, Value::Named),
+            (_, _, Some(name)) => (name, Value::Required),
             _ => (token, Value::None),
         };
         let option = Opt { value, ..like };
