@@ -306,7 +306,7 @@ pub(crate) fn evaluated() -> Finding {
 /// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
 fn evaluates(words: &[Word], vars: &Vars) -> bool {
     words.iter().enumerate().any(|(at, word)| match word.bare() {
-        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| !name.literal().is_some_and(|name| !name.contains('['))),
+        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| name.literal().is_none_or(|name| name.contains('['))),
         Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
             let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));
             !sides.all(|side| vars.harmless_to_evaluate(side))

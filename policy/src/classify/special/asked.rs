@@ -13,7 +13,7 @@ fn raise(out: &mut Part, call: &Call<'_>, class: CommandClass, reason: &'static 
 }
 
 /// Operands, and values of options that name a file.
-fn named<'c>(call: &'c Call<'_>) -> Vec<Arg> {
+fn named(call: &Call<'_>) -> Vec<Arg> {
     let vetted = vet(call.entry, call.args);
     let values = vetted.taken.iter().filter(|taken| taken.role == crate::knowledge::Role::File).map(|taken| taken.value.clone());
     vetted.operands.iter().map(|&at| call.args[at].clone()).chain(values).collect()
