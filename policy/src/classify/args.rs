@@ -27,6 +27,8 @@ pub(crate) struct Arg {
     pub splits: bool,
     /// What is not known of it is a number.
     pub number: bool,
+    /// It begins with the home directory.
+    pub home: bool,
     /// What is not known begins with the value of PATH.
     pub path: bool,
 }
@@ -122,6 +124,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                     let from_outside = outside(name, value, vars);
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
+                    arg.home |= before == 0 && name == "HOME" && !*risky && value.is_none();
                     arg.path |= !open && name == "PATH" && !*risky;
                     open_here(&mut arg, &mut open, unsafe_value && placed);
                 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::args::Arg;
+use super::gather::Collected;
 use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
@@ -19,15 +20,6 @@ const MAX_WORK: usize = 20_000;
 const MAX_BYTES: usize = (1 << 20) + (1 << 17);
 /// No program has a longer name.
 pub(crate) const MAX_NAME: usize = 255;
-
-/// What a walk gathers besides the class.
-#[derive(Debug, Default)]
-pub(crate) struct Collected {
-    /// Every simple command, as far as its words are known.
-    pub commands: Vec<Vec<String>>,
-    /// Every operand that would be opened: program, word.
-    pub paths: Vec<(String, String)>,
-}
 
 pub(crate) struct Judge<'p> {
     pub knowledge: &'p Knowledge,
@@ -73,6 +65,8 @@ pub(crate) struct Feed {
     pub download: bool,
     /// Names of files, hashes, counts: nothing that could be an option.
     pub tame: bool,
+    /// They are names of files below these directories; gathered for what reads them.
+    pub walked: Option<Rc<Vec<Arg>>>,
 }
 
 impl<'p> Judge<'p> {
@@ -141,18 +135,6 @@ impl<'p> Judge<'p> {
             crate::Unknown::Destructive => CommandClass::Destructive,
         };
         Finding::new(class, ReasonCode::UnknownProgram, format!("{} is not known", crate::display::word(name.get(..64).unwrap_or(name))))
-    }
-
-    pub fn collect_command(&self, args: &[Arg]) {
-        if let Some(collected) = &self.collected {
-            collected.borrow_mut().commands.push(args.iter().map(|arg| arg.text.clone()).collect());
-        }
-    }
-
-    pub fn collect_path(&self, program: &str, word: &str) {
-        if let Some(collected) = &self.collected {
-            collected.borrow_mut().paths.push((program.to_owned(), word.to_owned()));
-        }
     }
 
     pub fn text(&self, args: &[Arg]) -> String {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::args::{self, Arg};
+use super::gather::Reach;
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
 use super::vars::Vars;
 use super::vet::Finding;
@@ -111,6 +112,9 @@ impl Walk<'_, '_> {
         if compound.variable.as_ref().is_some_and(|name| scope.vars.integer(name) && !scope.vars.is_number(name)) {
             into.raise(evaluated());
         }
+        if compound.variable.is_some() {
+            self.loop_words(&compound.words, scope);
+        }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
         let certain = certain && matches!(compound.kind, Kind::Brace);
@@ -120,6 +124,18 @@ impl Walk<'_, '_> {
             self.list(&compound.body, &inner, false, into);
         } else {
             self.list(&compound.body, &scope, certain, into);
+        }
+    }
+
+    /// What a loop goes over is opened in its body, alone or as a part of a path.
+    fn loop_words(&self, words: &[Word], scope: &Scope<'_>) {
+        if !self.judge.gathers() {
+            return;
+        }
+        for word in words {
+            let arg = args::single(word, scope.vars);
+            self.judge.collect_arg("for", &arg, Reach::File);
+            self.judge.collect_text("for", &arg.text);
         }
     }
 
@@ -193,6 +209,17 @@ impl Walk<'_, '_> {
         out
     }
 
+    /// What `$(echo …)` prints becomes words, and may be opened.
+    fn printed(&self, body: &[Command], scope: &Scope<'_>) {
+        let [Command::Simple(simple)] = body else { return };
+        let prints = simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "echo" | "printf"));
+        if prints && self.judge.gathers() {
+            for word in &simple.words[1..] {
+                self.judge.collect_arg("echo", &args::single(word, scope.vars), Reach::File);
+            }
+        }
+    }
+
     /// What runs while this word is expanded.
     pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
         for piece in &word.pieces {
@@ -207,6 +234,7 @@ impl Walk<'_, '_> {
                 let functions = RefCell::new(scope.known_functions());
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
+                self.printed(body, scope);
                 if self.judge.settings.shell == Shell::Strict {
                     into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a substitution, in strict mode"));
                 }
@@ -235,7 +263,7 @@ impl Walk<'_, '_> {
             let target = args::single(&redir.target, scope.vars);
             match redir.kind {
                 RedirKind::Output => {
-                    self.judge.collect_path(">", &target.text);
+                    self.judge.collect_arg(">", &target, Reach::File);
                     self.note(paths::write(&target), &target, into);
                 }
                 RedirKind::Duplicate if is_descriptor(&target) => {
@@ -244,12 +272,12 @@ impl Walk<'_, '_> {
                     }
                 }
                 RedirKind::Duplicate => {
-                    self.judge.collect_path(">", &target.text);
+                    self.judge.collect_arg(">", &target, Reach::File);
                     self.note(paths::write(&target), &target, into);
                     scope.feed = Feed { fed: true, ..Feed::default() };
                 }
                 RedirKind::Input => {
-                    self.judge.collect_path("<", &target.text);
+                    self.judge.collect_arg("<", &target, Reach::File);
                     self.note(paths::read(&target), &target, into);
                     let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
                         && into.class >= CommandClass::Network;
@@ -257,7 +285,7 @@ impl Walk<'_, '_> {
                 }
                 RedirKind::HereString => {
                     let text = target.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
                 }
                 RedirKind::Heredoc(slot) => {
                     let Some(body) = self.script.heredocs.get(slot) else {
@@ -267,7 +295,7 @@ impl Walk<'_, '_> {
                     self.substitutions(body, &outer, into);
                     let body = args::single(body, scope.vars);
                     let text = body.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
                 }
             }
         }

@@ -67,6 +67,11 @@ pub(crate) struct Entry {
     pub class: CommandClass,
     pub bare: Option<CommandClass>,
     pub options: Map<Box<str>, Opt>,
+    pub deep: Vec<Box<str>>,
+    pub narrow: Vec<Box<str>>,
+    pub base: Vec<Box<str>>,
+    pub instead: Vec<Box<str>>,
+    pub lists: bool,
     pub lax: bool,
     pub words: bool,
     pub dash: bool,
@@ -170,6 +175,11 @@ impl Entry {
             class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
+            deep: words(&raw.deep),
+            narrow: words(&raw.narrow),
+            base: words(&raw.base),
+            instead: words(&raw.instead),
+            lists: raw.lists,
             lax: raw.lax,
             words: raw.words,
             dash: raw.dash,
@@ -179,7 +189,7 @@ impl Entry {
             operands,
             max: raw.max,
             extra: raw.extra.unwrap_or(CommandClass::Write),
-            except: raw.except.split_whitespace().map(Into::into).collect(),
+            except: words(&raw.except),
             writes: match raw.writes.as_deref() {
                 None => None,
                 Some("all") => Some(Writes::All),
@@ -230,6 +240,10 @@ impl Entry {
 
 impl Opt {
     const FLAG: Self = Self { value: Value::None, role: Role::Plain, class: CommandClass::Read, info: false };
+}
+
+fn words(text: &str) -> Vec<Box<str>> {
+    text.split_whitespace().map(Into::into).collect()
 }
 
 fn quoted(word: &str) -> String {

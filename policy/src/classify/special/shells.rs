@@ -1,6 +1,7 @@
 //! Shells and the builtins that run, hide or change what the text itself says.
 
 use super::super::args::Arg;
+use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::numbers;
 use super::super::program::{deeper, split_assignment};
@@ -52,7 +53,7 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     if let Some(script) = first
         && !vetted.has("-s")
     {
-        judge.collect_path(call.name, &script.text);
+        judge.collect_arg(call.name, script, Reach::File);
         raise(out, ReasonCode::InterpreterText, "a script that was not read");
         return true;
     }
@@ -79,7 +80,7 @@ pub(super) fn eval(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &
 
 pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     for arg in call.args {
-        judge.collect_path(call.name, &arg.text);
+        judge.collect_arg(call.name, arg, Reach::File);
     }
     scope.functions.borrow_mut().clear();
     if call.args.first().is_some_and(|arg| matches!(arg.full(), Some("/dev/stdin" | "/dev/fd/0")))
