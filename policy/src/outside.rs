@@ -13,7 +13,7 @@ impl Operands {
     /// The first operand that lies outside `workspace`, or that nobody can tell before the text runs; `skip` leaves some out.
     #[must_use]
     pub fn outside(&self, workspace: &Path, resolve_links: Resolve<'_>, skip: &dyn Fn(&Operand) -> bool) -> Option<&Operand> {
-        self.opened.iter().filter(|operand| operand.program != operand.word && !skip(operand)).find(|operand| {
+        self.opened.iter().filter(|operand| operand.program != operand.word && !operand.besides && !skip(operand)).find(|operand| {
             // A shell opens it itself: no start will show what the word became.
             let hidden = operand.program == "<" && operand.word.contains(UNKNOWN);
             let beyond = |path: &Path| !path.starts_with(workspace) && !path.to_str().is_some_and(is_sink);

@@ -1,5 +1,7 @@
 //! Nothing that changes, sends, installs or runs something unknown is Read.
 
+mod common;
+
 use stayexec_policy::{CommandClass, SecurityPolicy};
 
 /// Blocks between lines of `%%`; before the first one every line is a block.
@@ -21,6 +23,16 @@ fn no_bypass_is_read() {
         all.len(),
         read.iter().map(|line| format!("{line:?}")).collect::<Vec<_>>().join("\n")
     );
+}
+
+/// Text that runs where it looks like data, options that write, wrappers, environments.
+#[test]
+fn no_escape_is_read() {
+    let policy = SecurityPolicy::default();
+    let all = common::lines("escapes.txt", "⏎");
+    let read: Vec<String> =
+        all.iter().filter(|line| policy.classify_command(line) == CommandClass::Read).map(|line| format!("{line:?}")).collect();
+    assert!(read.is_empty(), "{} of {} are read:\n{}", read.len(), all.len(), read.join("\n"));
 }
 
 /// Whatever is put around a command that is not Read, it stays so.

@@ -348,3 +348,26 @@ fn nothing_at_all_is_not_read() {
     assert!(class("/usr/bin/nosuch", &[]) >= Write);
     assert!(assess(&Start { path: "", argv: &["ls"], ..PLAIN }).class >= Write);
 }
+
+/// What a shell evaluates is judged by the environment that it was given.
+#[test]
+fn numbers_from_the_environment() {
+    for (text, environment, expected) in [
+        ("(( N > 1 )) && ls", &[][..], Read),
+        ("(( N > 1 )) && ls", &["N=3"][..], Read),
+        ("(( N > 1 )) && ls", &["N=a[$(id)]"][..], Write),
+        ("[[ $N -gt 1 ]] && ls", &["N=x"][..], Write),
+        ("echo ${a[N]}", &["N=-4"][..], Read),
+        ("(( UID ))", &["UID=a[$(id)]"][..], Write),
+        ("(( REPLY ))", &[][..], Write),
+        ("(( $1 ))", &[][..], Write),
+        ("read N; (( N ))", &[][..], Write),
+        (": ${N:=$(cat f)}; (( N ))", &[][..], Write),
+        ("(( N++ )); N=$(cat f)", &[][..], Write),
+        ("trap 'N=$(cat f)' USR1; (( N ))", &[][..], Write),
+        ("[[ x =~ (.*) ]]; (( BASH_REMATCH[1] ))", &[][..], Write),
+    ] {
+        let start = Start { path: "/usr/bin/bash", argv: &["bash", "-c", text], environment, ..PLAIN };
+        assert_eq!(assess(&start).class, expected, "{text} with {environment:?}");
+    }
+}

@@ -1,19 +1,33 @@
 //! Harmless commands raise no question.
 
+mod common;
+
 use stayexec_policy::{CommandClass, SecurityPolicy};
+
+fn loud(lines: &[String]) -> Vec<String> {
+    let policy = SecurityPolicy::default();
+    let parts = lines.iter().map(|line| (line, policy.explain_command(line))).filter(|(_, part)| part.class > CommandClass::Read);
+    parts
+        .map(|(line, part)| {
+            let deciding = part.deciding();
+            format!("{} {line:?}: {} {}", part.class, deciding.reason, deciding.entry.clone().unwrap_or_default())
+        })
+        .collect()
+}
+
+fn are_quiet(corpus: &str) {
+    let lines = common::lines(corpus, "\\n");
+    let loud = loud(&lines);
+    assert!(loud.is_empty(), "{} of {}:\n{}", loud.len(), lines.len(), loud.join("\n"));
+}
 
 #[test]
 fn reads_are_quiet() {
-    let policy = SecurityPolicy::default();
-    let lines: Vec<String> =
-        include_str!("corpus/reads.txt").lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.replace("\\n", "\n")).collect();
-    let mut loud = Vec::new();
-    for line in &lines {
-        let part = policy.explain_command(line);
-        if part.class > CommandClass::Read {
-            let deciding = part.deciding();
-            loud.push(format!("{} {line:?}: {} {}", part.class, deciding.reason, deciding.entry.clone().unwrap_or_default()));
-        }
-    }
-    assert!(loud.is_empty(), "{} of {}:\n{}", loud.len(), lines.len(), loud.join("\n"));
+    are_quiet("reads.txt");
+}
+
+/// As coding agents write them.
+#[test]
+fn reads_of_agents_are_quiet() {
+    are_quiet("agents.txt");
 }

@@ -25,6 +25,12 @@ pub(crate) struct Arg {
     pub outside: bool,
     /// Such a variable stands without quotes: it may be several words.
     pub splits: bool,
+    /// What is not known of it is a number.
+    pub number: bool,
+    /// It begins with the home directory.
+    pub home: bool,
+    /// What is not known begins with the value of PATH.
+    pub path: bool,
 }
 
 impl Arg {
@@ -55,7 +61,7 @@ impl Arg {
 
 /// The arguments that a word becomes: one, or several when a known value is split.
 pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
-    if let [Piece::Variable { name, quoted: false, risky: false }] = word.pieces.as_slice()
+    if let [Piece::Variable { name, quoted: false, risky: false, .. }] = word.pieces.as_slice()
         && let Some(Value::Known(text)) = vars.get(name)
     {
         out.extend(text.split_whitespace().map(|part| if globbed(part) { glob(part) } else { Arg::closed(part) }));
@@ -103,7 +109,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 }
                 arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
             }
-            Piece::Variable { name, quoted, risky } => match vars.get(name) {
+            Piece::Variable { name, quoted, risky, .. } => match vars.get(name) {
                 Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
                     arg.text.push_str(text)
                 }
@@ -118,6 +124,8 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                     let from_outside = outside(name, value, vars);
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
+                    arg.home |= before == 0 && name == "HOME" && !*risky && value.is_none();
+                    arg.path |= !open && name == "PATH" && !*risky;
                     open_here(&mut arg, &mut open, unsafe_value && placed);
                 }
             },
@@ -130,12 +138,15 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 open_here(&mut arg, &mut open, false);
             }
             Piece::Number => open_here(&mut arg, &mut open, false),
+            Piece::Keys { quoted, .. } => open_here(&mut arg, &mut open, before == 0 || !*quoted),
+            Piece::Evaluated { .. } => {}
         }
         step(1 + arg.text.len() - before);
         if open && !was_open && arg.known == 0 {
             arg.known = before.max(arg.known);
         }
     }
+    arg.number = open && vars.number_word(word);
     if !open {
         arg.known = arg.text.len();
     } else if arg.known == arg.text.len() {
@@ -213,7 +224,7 @@ mod tests {
 
     fn args(text: &str) -> Vec<Arg> {
         let script = parse(text);
-        let vars = Vars::collect(&script.commands, None, &|name| name == "echo");
+        let vars = Vars::collect(&script, None, &|name| name == "echo");
         let mut out = Vec::new();
         if let Some(Command::Simple(simple)) = script.commands.last() {
             simple.words.iter().for_each(|word| expand(word, &vars, &mut out));

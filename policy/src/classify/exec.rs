@@ -49,7 +49,7 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     let file_name = String::from_utf8_lossy(start.file.name()).into_owned();
     let name = called(&file_name, &args);
     let feed = Feed { fed: !matches!(start.stdin, Stdin::Null | Stdin::Terminal), ..Feed::default() };
-    let (vars, functions) = (Vars::default(), RefCell::new(Vec::new()));
+    let (vars, functions) = (Vars::of_environment(start.environment), RefCell::new(Vec::new()));
     let scope = Scope { vars: &vars, functions: &functions, level: 0, feed };
     let rest = args.get(1..).unwrap_or_default();
     let kernel = start.script.is_some_and(|script| script.interpreted_by_kernel);
@@ -63,7 +63,7 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
         (Some(script), _) if !script.interpreted_by_kernel && judge.knowledge.program(name).is_none() => {
             match script.text.and_then(|text| std::str::from_utf8(text).ok()) {
                 Some(text) => {
-                    let child = judge.text_part(text, None, 1, &Feed::default());
+                    let child = judge.text_part(text, Some(&vars), 1, &Feed::default());
                     out.add(child, judge.explain);
                     judge.collect_path(name, &String::from_utf8_lossy(script.path));
                 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::args::Arg;
+use super::gather::Collected;
 use super::vars::Vars;
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
@@ -19,15 +20,6 @@ const MAX_WORK: usize = 20_000;
 const MAX_BYTES: usize = (1 << 20) + (1 << 17);
 /// No program has a longer name.
 pub(crate) const MAX_NAME: usize = 255;
-
-/// What a walk gathers besides the class.
-#[derive(Debug, Default)]
-pub(crate) struct Collected {
-    /// Every simple command, as far as its words are known.
-    pub commands: Vec<Vec<String>>,
-    /// Every operand that would be opened: program, word.
-    pub paths: Vec<(String, String)>,
-}
 
 pub(crate) struct Judge<'p> {
     pub knowledge: &'p Knowledge,
@@ -75,6 +67,8 @@ pub(crate) struct Feed {
     pub download: bool,
     /// Names of files, hashes, counts: nothing that could be an option.
     pub tame: bool,
+    /// They are names of files below these directories; gathered for what reads them.
+    pub walked: Option<Rc<Vec<Arg>>>,
 }
 
 impl<'p> Judge<'p> {
@@ -118,6 +112,7 @@ impl<'p> Judge<'p> {
             not_posix: before.not_posix || found.not_posix,
             zsh: before.zsh || found.zsh,
             comment: before.comment || found.comment,
+            evaluated: before.evaluated || found.evaluated,
         });
     }
 
@@ -129,8 +124,9 @@ impl<'p> Judge<'p> {
         let found = self.disputed.replace(outer);
         let stem = shell.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let other = match stem {
-            "bash" | "rbash" | "ksh" | "mksh" | "lksh" | "oksh" => false,
-            "zsh" => found.zsh || (found.comment && interactive),
+            "bash" | "rbash" => false,
+            "ksh" | "mksh" | "lksh" | "oksh" => found.evaluated,
+            "zsh" => found.zsh || found.evaluated || (found.comment && interactive),
             _ => found.not_posix,
         };
         if other {
@@ -160,18 +156,6 @@ impl<'p> Judge<'p> {
             crate::Unknown::Destructive => CommandClass::Destructive,
         };
         Finding::new(class, ReasonCode::UnknownProgram, format!("{} is not known", crate::display::word(name.get(..64).unwrap_or(name))))
-    }
-
-    pub fn collect_command(&self, args: &[Arg]) {
-        if let Some(collected) = &self.collected {
-            collected.borrow_mut().commands.push(args.iter().map(|arg| arg.text.clone()).collect());
-        }
-    }
-
-    pub fn collect_path(&self, program: &str, word: &str) {
-        if let Some(collected) = &self.collected {
-            collected.borrow_mut().paths.push((program.to_owned(), word.to_owned()));
-        }
     }
 
     pub fn text(&self, args: &[Arg]) -> String {

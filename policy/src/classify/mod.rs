@@ -5,8 +5,10 @@
 
 pub(crate) mod args;
 mod exec;
+mod gather;
 pub(crate) mod judge;
 mod language;
+mod numbers;
 mod paths;
 mod pipeline;
 mod program;
@@ -25,7 +27,7 @@ use vars::Vars;
 use crate::{Part, SecurityPolicy};
 
 pub(crate) use exec::exec;
-pub(crate) use judge::Collected;
+pub(crate) use gather::{Collected, Reach};
 pub(crate) use paths::{is_sink, lexical};
 pub(crate) use vet::vet;
 

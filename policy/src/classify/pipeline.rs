@@ -1,7 +1,8 @@
 //! Pipes: what flows into a command decides what a shell or xargs behind the pipe would run.
 
+use super::args::{self, Arg};
 use super::judge::{Feed, Raise, Scope, part};
-use super::vet::Finding;
+use super::vet::{Finding, vet};
 use super::walk::Walk;
 use crate::shell::{Command, Word};
 use crate::{CommandClass, Part, ReasonCode, Shell};
@@ -25,7 +26,8 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
         }
         download |= part.class >= CommandClass::Network;
         tame &= scope.vars.tame_command(stage);
-        feed = Feed { text: printed(stage, index).map(std::rc::Rc::from), fed: true, download, tame };
+        let walked = walked(walk, stage, scope).or(feed.walked);
+        feed = Feed { text: printed(stage, index).map(std::rc::Rc::from), fed: true, download, tame, walked };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));
@@ -40,6 +42,17 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
     if judge.settings.shell == Shell::Strict {
         into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a pipe, in strict mode"));
     }
+}
+
+/// The directories of which a stage prints the names of files.
+fn walked(walk: &Walk<'_, '_>, stage: &Command, scope: &Scope<'_>) -> Option<std::rc::Rc<Vec<Arg>>> {
+    let Command::Simple(simple) = stage else { return None };
+    let name = simple.words.first().and_then(Word::literal).filter(|_| walk.judge.gathers())?;
+    let entry = walk.judge.knowledge.program(&name).filter(|_| matches!(&*name, "find" | "bfs" | "fd" | "fdfind"))?;
+    let mut words = Vec::new();
+    simple.words[1..].iter().for_each(|word| args::expand(word, scope.vars, &mut words));
+    let roots = walk.judge.walked(entry, &name, &words, &vet(entry, &words));
+    Some(std::rc::Rc::new(roots))
 }
 
 /// The text that `echo` or `printf` with known words would print.

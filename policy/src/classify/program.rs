@@ -1,6 +1,7 @@
 //! One program with its arguments: from the name to the entry, through its options to what it starts.
 
 use super::args::Arg;
+use super::gather::Reach;
 use super::judge::{Feed, Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::vet::{Finding, Taken, Vetted, vet};
 use super::walk::opaque;
@@ -74,7 +75,7 @@ impl Judge<'_> {
             Some(entry) => self.entry(entry, name, args, scope, out),
             None => {
                 for arg in args {
-                    self.collect_path(name, &arg.text);
+                    self.collect_arg(name, arg, Reach::File);
                 }
                 out.raise(self.unknown(name));
             }
@@ -116,6 +117,9 @@ impl Judge<'_> {
         {
             return;
         }
+        if entry.special.as_deref() == Some("subscript") && matches!(name, "cd" | "chdir" | "pushd") {
+            self.collect_base(args.iter().find(|arg| !arg.text.starts_with('-')));
+        }
         let vetted = vet(entry, args);
         self.vetted(entry, name, args, &vetted, scope, out);
     }
@@ -125,12 +129,16 @@ impl Judge<'_> {
         for finding in &vetted.findings {
             out.raise_at(finding.clone(), entry.at);
         }
+        self.collect_options(entry, name, args, vetted);
         for taken in &vetted.taken {
             self.value(entry, name, taken, scope, out);
         }
         for &(start, end) in &vetted.execs {
             let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
             let payload: Vec<Arg> = args[start..end.min(args.len())].iter().map(|arg| replaced(arg, "{}")).collect();
+            if self.gathers() && self.reads_contents(&payload) {
+                self.walked(entry, name, args, vetted).iter().for_each(|root| self.collect_arg(name, root, Reach::Below));
+            }
             let child = self.external(&payload, &inner);
             out.add(child, self.explain);
         }
@@ -152,7 +160,7 @@ impl Judge<'_> {
         match taken.role {
             Role::Data => {}
             Role::Sink => {
-                self.collect_path(name, &taken.value.text);
+                self.collect_arg(name, &taken.value, Reach::File);
                 if let Some(finding) = paths::write(&taken.value) {
                     out.raise_at(finding, entry.at);
                 }
@@ -163,10 +171,10 @@ impl Judge<'_> {
                 let child = self.read_by("sh", false, || self.text_arg(&taken.value, &inner));
                 out.add(child, self.explain);
             }
-            Role::File => self.collect_path(name, &taken.value.text),
+            Role::File => self.collect_arg(name, &taken.value, Reach::File),
             Role::Plain | Role::Exec => {
                 if taken.value.text.contains(['/', '~', '$']) || taken.value.is_open() {
-                    self.collect_path(name, &taken.value.text);
+                    self.collect_arg(name, &taken.value, Reach::File);
                 }
             }
         }
@@ -191,7 +199,7 @@ impl Judge<'_> {
                 let word = crate::display::word(&args[at].text);
                 out.raise_at(Finding::new(class, ReasonCode::UnknownSubcommand, format!("{name} {word} is not known")), entry.at);
                 for arg in &args[at..] {
-                    self.collect_path(name, &arg.text);
+                    self.collect_arg(name, arg, Reach::File);
                 }
             }
         }
@@ -201,7 +209,7 @@ impl Judge<'_> {
         out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
         let mut rest: &[usize] = &vetted.operands;
         if entry.payload == Some(Payload::Dashes) {
-            self.operand_paths(entry, name, args, &vetted.operands);
+            self.collect_operands(entry, name, args, vetted);
             let dashes = args.iter().position(|arg| arg.full() == Some("--"));
             let Some(at) = dashes else {
                 self.bare(entry, name, out);
@@ -257,21 +265,9 @@ impl Judge<'_> {
         out.raise_at(Finding::new(class, ReasonCode::Known, format!("{name} without a command")), entry.at);
     }
 
-    fn operand_paths(&self, entry: &Entry, name: &str, args: &[Arg], operands: &[usize]) {
-        if self.collected.is_none() {
-            return;
-        }
-        for (index, &at) in operands.iter().enumerate() {
-            let is_path = entry.operands.get(index).or(entry.operands.last()).copied().unwrap_or(true);
-            if is_path {
-                self.collect_path(name, &args[at].text);
-            }
-        }
-    }
-
     fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
         let operands = &vetted.operands;
-        self.operand_paths(entry, name, args, operands);
+        self.collect_operands(entry, name, args, vetted);
         let class = match entry.bare {
             Some(bare) if operands.is_empty() => bare,
             _ => entry.class,
@@ -364,6 +360,9 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
                 free: arg.free,
                 outside: arg.outside,
                 splits: arg.splits,
+                number: false,
+                path: arg.path,
+                home: false,
             },
         )
     })
@@ -379,6 +378,9 @@ pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
             free: arg.free,
             outside: arg.outside,
             splits: arg.splits,
+            number: false,
+            path: arg.path,
+            home: false,
         },
         _ => arg.clone(),
     }

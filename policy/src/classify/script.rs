@@ -102,7 +102,7 @@ pub(super) fn judge(
     let by_name = name.as_ref().and_then(|name| named(judge, name, call, scope));
     let text = script.text.and_then(|text| std::str::from_utf8(text).ok());
     let by_text = call.shell.as_ref().zip(text);
-    let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, None, 1, &Feed::default())));
+    let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, Some(scope.vars), 1, &Feed::default())));
     let known = by_name.is_some();
     let child = match (by_name, by_text) {
         // What the file is said to do, and what can be seen of it: each is true, so the lower one holds.

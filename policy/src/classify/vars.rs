@@ -7,23 +7,26 @@ use crate::hash::{Map, Set};
 use std::rc::Rc;
 
 use super::args;
-use crate::shell::{Command, Compound, Piece, Simple, Word};
+use crate::shell::{Command, Compound, Piece, Script, Simple, Word};
 use crate::steps::step;
 
 /// What is known about the value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Known(String),
-    /// `outside`: from a variable that the text never sets, or names of files.
+    /// `outside`: from a variable that the text never sets, or names of files. `number`: that, whatever happens.
     Open {
         risky: bool,
         outside: bool,
+        number: bool,
     },
 }
 
 impl Value {
     /// Anything at all.
-    const ANY: Self = Self::Open { risky: true, outside: true };
+    const ANY: Self = Self::Open { risky: true, outside: true, number: false };
+    /// What arithmetic gives.
+    const NUMBER: Self = Self::Open { risky: false, outside: false, number: true };
 }
 
 /// The variables of one text, and of the texts around it.
@@ -37,6 +40,13 @@ pub(crate) struct Vars {
     used: Rc<Set<String>>,
     /// Programs of this text whose output is whatever they were given.
     free_names: Rc<Set<String>>,
+    /// Arrays whose subscripts are keys, and variables whose values are evaluated.
+    keyed: Rc<Set<String>>,
+    integers: Rc<Set<String>>,
+    /// Of the environment, where it is known, the variables that hold something else than a number.
+    environment: Option<Rc<Set<String>>>,
+    /// More variables than are followed.
+    overflowed: bool,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
@@ -47,15 +57,49 @@ const MAX_VALUE: usize = 512;
 const MAX_EVALS: usize = 8;
 const MAX_EVAL_TEXT: usize = 16 << 10;
 
-const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "let", "unset", "coproc"];
+const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "unset", "coproc"];
 const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
 
 impl Vars {
     /// Collects what `commands` assign. `free` says of a program whether its output is arbitrary.
-    pub fn collect(commands: &[Command], around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
+    pub fn collect(script: &Script, around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
         let mut vars = around.cloned().unwrap_or_default();
-        collect(commands, &mut vars, free);
+        collect(&script.commands, &mut vars, free);
+        for name in &script.assigned {
+            vars.set(name, Value::ANY);
+        }
         vars
+    }
+
+    /// Nothing but what a program was started with.
+    pub fn of_environment(environment: &[Vec<u8>]) -> Self {
+        let mut texts: Set<String> = Set::default();
+        for entry in environment {
+            let entry = String::from_utf8_lossy(entry);
+            let (name, value) = entry.split_once('=').unwrap_or((&entry, ""));
+            if !super::numbers::is_number(value) {
+                texts.insert(name.to_owned());
+            }
+        }
+        Self { environment: Some(Rc::new(texts)), ..Self::default() }
+    }
+
+    pub fn environment(&self) -> Option<&Set<String>> {
+        self.environment.as_deref()
+    }
+
+    pub fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    /// An array whose subscripts are keys.
+    pub fn associative(&self, name: &str) -> bool {
+        self.keyed.contains(name)
+    }
+
+    /// A variable whose values are evaluated.
+    pub fn integer(&self, name: &str) -> bool {
+        self.integers.contains(name)
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -91,6 +135,7 @@ impl Vars {
         }
         if self.used.len() >= MAX_USED {
             self.doubtful = true;
+            self.overflowed = true;
             return;
         }
         step(if Rc::strong_count(&self.used) > 1 { self.used.len() } else { 1 });
@@ -104,13 +149,20 @@ impl Vars {
         };
         let outside = |value: &Value| matches!(value, Value::Open { outside: true, .. });
         let merged = match self.map.get(name) {
-            Some(old) if *old != value => Value::Open { risky: risky(old) || risky(&value), outside: outside(old) || outside(&value) },
-            None if self.used.contains(name) => Value::Open { risky: risky(&value), outside: true },
+            Some(old) if *old != value => Value::Open {
+                risky: risky(old) || risky(&value),
+                outside: outside(old) || outside(&value),
+                number: old.number() && value.number(),
+            },
+            None if self.used.contains(name) => {
+                Value::Open { risky: risky(&value), outside: true, number: value.number() && self.outside_is_number(name) }
+            }
             _ => value,
         };
         // Past the cap nothing is known about any variable.
         if self.map.len() >= MAX_VARIABLES && !self.map.contains_key(name) {
             self.doubtful = true;
+            self.overflowed = true;
             return;
         }
         if self.map.get(name) == Some(&merged) {
@@ -125,7 +177,46 @@ impl Vars {
         let arg = args::single(word, self);
         match arg.full() {
             Some(text) => Value::Known(text.to_owned()),
-            None => Value::Open { risky: arg.risky || arg.head().starts_with('-') || arg.head().contains(" -"), outside: arg.outside },
+            None => Value::Open {
+                risky: arg.risky || arg.head().starts_with('-') || arg.head().contains(" -"),
+                outside: arg.outside,
+                number: self.number_word(word),
+            },
+        }
+    }
+
+    /// Text that is evaluated, and sets variables to numbers.
+    fn evaluated(&mut self, word: &Word) {
+        for piece in &word.pieces {
+            if let Piece::Text { text, .. } = piece {
+                super::numbers::names(text).filter(|name| name.set).for_each(|name| self.set(name.text, Value::NUMBER));
+            }
+        }
+        for piece in &word.pieces {
+            if let Piece::Text { text, .. } = piece {
+                super::numbers::names(text).filter(|name| !name.set).for_each(|name| self.used(name.text));
+            }
+        }
+    }
+
+    fn mark(set: &mut Rc<Set<String>>, name: &str) {
+        if !set.contains(name) {
+            step(if Rc::strong_count(set) > 1 { set.len() } else { 1 });
+            Rc::make_mut(set).insert(name.to_owned());
+        }
+    }
+
+    /// What `declare -A` and `declare -i` say about a name.
+    fn declared(&mut self, options: &str, name: &str) {
+        if self.keyed.len() + self.integers.len() >= MAX_VARIABLES {
+            self.overflowed = true;
+            return;
+        }
+        if options.contains('A') {
+            Self::mark(&mut self.keyed, name);
+        }
+        if options.contains('i') {
+            Self::mark(&mut self.integers, name);
         }
     }
 }
@@ -156,12 +247,15 @@ fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) ->
             let value = match vars.value(word) {
                 // An unquoted list item is split and may match files.
                 Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
-                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false }
+                    let number = text.split_whitespace().all(super::numbers::is_number);
+                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false, number }
                 }
                 value => value,
             };
             vars.set(name, value);
         }
+        // `select` keeps what was typed.
+        vars.set("REPLY", Value::ANY);
     }
     collect(&compound.body, vars, free);
 }
@@ -181,7 +275,13 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
     }
     for assign in &simple.assigns {
         inside(&assign.value, vars, free);
-        let value = vars.value(&assign.value);
+        assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
+        let mut value = vars.value(&assign.value);
+        if assign.subscript.is_some() {
+            // One element of several.
+            let number = value.number();
+            value = Value::Open { risky: true, outside: true, number };
+        }
         if assign.name == "IFS" && simple.words.is_empty() {
             vars.doubtful = true;
         }
@@ -189,7 +289,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         for item in &assign.items {
             inside(item, vars, free);
             let item = vars.value(item);
-            vars.set(&assign.name, Value::ANY);
+            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
             vars.set(&assign.name, item);
         }
         if assign.items.is_empty() {
@@ -200,8 +300,11 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             vars.set(&assign.name, value);
         }
     }
-    if name == "eval" {
+    if matches!(&*name, "eval" | "trap") {
         evaluated(simple, vars, free);
+    }
+    if name == "let" {
+        simple.words[1..].iter().for_each(|word| vars.evaluated(word));
     }
     if SETTERS.contains(&&*name) {
         for word in &simple.words[1..] {
@@ -214,12 +317,23 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         vars.set("MAPFILE", Value::ANY);
     }
     if DECLARERS.contains(&&*name) {
+        let options: String = simple.words[1..]
+            .iter()
+            .filter_map(Word::bare)
+            .filter(|word| word.starts_with('-'))
+            .flat_map(|word| word[1..].chars())
+            .collect();
         for word in &simple.words[1..] {
             let arg = args::single(word, vars);
+            if name != "set" && !arg.text.starts_with('-') {
+                vars.declared(&options, arg.head().split(['=', '+', '[']).next().unwrap_or_default());
+            }
             if let Some((name, value)) = arg.text.split_once('=') {
                 let value = match arg.full() {
                     Some(_) => Value::Known(value.to_owned()),
-                    None => Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside },
+                    None => {
+                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
+                    }
                 };
                 vars.set(name.trim_end_matches('+'), value);
             }
@@ -241,12 +355,28 @@ fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     }
 }
 
+/// `name=VALUE` as a word of its own: the value is a number.
+fn numeric_value(word: &Word, vars: &Vars) -> bool {
+    let rest = word.pieces.iter().enumerate().all(|(at, piece)| match piece {
+        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| super::numbers::is_number(value)),
+        _ => true,
+    });
+    rest && word.pieces[1..].iter().all(|piece| match piece {
+        Piece::Text { text, .. } => super::numbers::is_number(text),
+        piece => vars.number_piece(piece),
+    })
+}
+
 /// Assignments and programs inside substitutions.
 fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for piece in &word.pieces {
         match piece {
             Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
-            Piece::Variable { name, .. } => vars.used(name),
+            Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
+            Piece::Evaluated { word, .. } => {
+                vars.evaluated(word);
+                inside(word, vars, free);
+            }
             _ => {}
         }
     }

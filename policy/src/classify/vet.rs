@@ -44,6 +44,8 @@ pub(crate) struct Vetted {
     pub flags: Vec<String>,
     /// An option that only prints information.
     pub info: bool,
+    /// Words of options that the entry does not list.
+    pub unlisted: Vec<usize>,
     /// Where options ended by `--`.
     pub dashes: Option<usize>,
 }
@@ -62,15 +64,18 @@ struct Vetting<'a> {
     entry: &'a Entry,
     args: &'a [Arg],
     at: usize,
+    /// The word that is looked at.
+    now: usize,
     out: Vetted,
 }
 
 /// Vets `args` (without the name) against `entry`. With `first_only`, options end at the first operand.
 pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
-    let mut vetting = Vetting { entry, args, at: 0, out: Vetted::default() };
+    let mut vetting = Vetting { entry, args, at: 0, now: 0, out: Vetted::default() };
     let first_only = entry.posix || entry.has_sub();
     while vetting.at < args.len() && !entry.words {
         let arg = &args[vetting.at];
+        vetting.now = vetting.at;
         crate::steps::step(1 + arg.text.len());
         if arg.full() == Some("--") {
             vetting.out.dashes = Some(vetting.at);
@@ -114,6 +119,7 @@ impl Vetting<'_> {
     }
 
     fn unlisted(&mut self, option: &str) {
+        self.out.unlisted.push(self.now);
         // Options of a lax program are its subcommands' affair, not its own.
         if !self.entry.lax || self.entry.has_sub() {
             self.raise(ReasonCode::UnlistedOption, format!("option {option} is not known to be harmless"));
@@ -181,6 +187,10 @@ impl Vetting<'_> {
             return false;
         }
         self.at += 1;
+        if option.value == Value::None && value_at.is_some() {
+            self.unlisted(name);
+            return true;
+        }
         let value = match value_at {
             Some(at) => Some(rest_of(arg, at)),
             None => self.next_value(option),
@@ -221,8 +231,10 @@ impl Vetting<'_> {
     }
 
     fn next_value(&mut self, option: Opt) -> Option<Arg> {
-        if option.value != Value::Required {
-            return None;
+        match option.value {
+            Value::Required => {}
+            Value::Named => self.at = (self.at + 1).min(self.args.len()),
+            Value::None | Value::Attached => return None,
         }
         let value = self.args.get(self.at).cloned();
         self.at += usize::from(value.is_some());
@@ -268,5 +280,8 @@ fn rest_of(arg: &Arg, at: usize) -> Arg {
         free: arg.free,
         outside: arg.outside,
         splits: arg.splits,
+        number: false,
+        path: arg.path,
+        home: false,
     }
 }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::args::{self, Arg};
+use super::gather::Reach;
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
 use super::vars::Vars;
 use super::vet::Finding;
@@ -40,7 +41,7 @@ impl Judge<'_> {
             whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
         }
         let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
-        let vars = Vars::collect(&script.commands, around, &free);
+        let vars = Vars::collect(&script, around, &free);
         let functions = RefCell::new(Vec::new());
         let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
         let walk = Walk { judge: self, script: &script };
@@ -100,13 +101,19 @@ impl Walk<'_, '_> {
                 into.raise_option(subscript(word));
             }
         }
-        if compound.kind == Kind::Test && evaluates(&compound.words) {
-            into.raise(opaque("a value that [[ evaluates", false));
+        if compound.kind == Kind::Test && evaluates(&compound.words, scope.vars) {
+            into.raise(evaluated());
         }
         if let Some(name) = &compound.variable
             && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
         {
             into.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, "a loop over a variable that programs obey"));
+        }
+        if compound.variable.as_ref().is_some_and(|name| scope.vars.integer(name) && !scope.vars.is_number(name)) {
+            into.raise(evaluated());
+        }
+        if compound.variable.is_some() {
+            self.loop_words(&compound.words, scope);
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
@@ -117,6 +124,18 @@ impl Walk<'_, '_> {
             self.list(&compound.body, &inner, false, into);
         } else {
             self.list(&compound.body, &scope, certain, into);
+        }
+    }
+
+    /// What a loop goes over is opened in its body, alone or as a part of a path.
+    fn loop_words(&self, words: &[Word], scope: &Scope<'_>) {
+        if !self.judge.gathers() {
+            return;
+        }
+        for word in words {
+            let arg = args::single(word, scope.vars);
+            self.judge.collect_arg("for", &arg, Reach::File);
+            self.judge.collect_text("for", &arg.text);
         }
     }
 
@@ -131,17 +150,31 @@ impl Walk<'_, '_> {
         let mut inner = part(String::new());
         for assign in &simple.assigns {
             self.substitutions(&assign.value, &scope, &mut inner);
-            for item in &assign.items {
+            for item in assign.items.iter().chain(&assign.keys).chain(&assign.subscript) {
                 self.substitutions(item, &scope, &mut inner);
             }
+            let mut subscripts = assign.keys.iter().chain(&assign.subscript);
+            if !scope.vars.associative(&assign.name) && !subscripts.all(|word| scope.vars.harmless_to_evaluate(word)) {
+                out.raise(evaluated());
+            }
+            if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
+                out.raise(evaluated());
+            }
             let value = args::single(&assign.value, scope.vars);
-            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope) {
+            // In front of `read` it only says how that one line is split.
+            let splits = assign.name == "IFS"
+                && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
+            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits) {
                 out.raise(found);
             }
             out.raise_option(subscript(&assign.value));
         }
         for word in &simple.words {
             self.substitutions(word, &scope, &mut inner);
+        }
+        let lets = simple.words.first().and_then(Word::literal).is_some_and(|name| name == "let");
+        if lets && !simple.words[1..].iter().all(|word| scope.vars.harmless_to_evaluate(word)) {
+            out.raise(evaluated());
         }
         let substituted = inner.class;
         self.redirections(&simple.redirs, &mut scope, &mut inner);
@@ -176,13 +209,32 @@ impl Walk<'_, '_> {
         out
     }
 
+    /// What `$(echo …)` prints becomes words, and may be opened.
+    fn printed(&self, body: &[Command], scope: &Scope<'_>) {
+        let [Command::Simple(simple)] = body else { return };
+        let prints = simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "echo" | "printf"));
+        if prints && self.judge.gathers() {
+            for word in &simple.words[1..] {
+                self.judge.collect_arg("echo", &args::single(word, scope.vars), Reach::File);
+            }
+        }
+    }
+
     /// What runs while this word is expanded.
     pub fn substitutions(&self, word: &Word, scope: &Scope<'_>, into: &mut Part) {
         for piece in &word.pieces {
+            if let Piece::Evaluated { word, array } = piece {
+                let key = array.as_ref().is_some_and(|name| scope.vars.associative(name));
+                if !key && !scope.vars.harmless_to_evaluate(word) {
+                    into.raise(evaluated());
+                }
+                self.substitutions(word, scope, into);
+            }
             if let Piece::Command { body, .. } | Piece::Process { body } = piece {
                 let functions = RefCell::new(scope.known_functions());
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
+                self.printed(body, scope);
                 if self.judge.settings.shell == Shell::Strict {
                     into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a substitution, in strict mode"));
                 }
@@ -211,7 +263,7 @@ impl Walk<'_, '_> {
             let target = args::single(&redir.target, scope.vars);
             match redir.kind {
                 RedirKind::Output => {
-                    self.judge.collect_path(">", &target.text);
+                    self.judge.collect_arg(">", &target, Reach::File);
                     self.note(paths::write(&target), &target, into);
                 }
                 RedirKind::Duplicate if is_descriptor(&target) => {
@@ -220,12 +272,12 @@ impl Walk<'_, '_> {
                     }
                 }
                 RedirKind::Duplicate => {
-                    self.judge.collect_path(">", &target.text);
+                    self.judge.collect_arg(">", &target, Reach::File);
                     self.note(paths::write(&target), &target, into);
                     scope.feed = Feed { fed: true, ..Feed::default() };
                 }
                 RedirKind::Input => {
-                    self.judge.collect_path("<", &target.text);
+                    self.judge.collect_arg("<", &target, Reach::File);
                     self.note(paths::read(&target), &target, into);
                     let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
                         && into.class >= CommandClass::Network;
@@ -233,7 +285,7 @@ impl Walk<'_, '_> {
                 }
                 RedirKind::HereString => {
                     let text = target.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
                 }
                 RedirKind::Heredoc(slot) => {
                     let Some(body) = self.script.heredocs.get(slot) else {
@@ -243,7 +295,7 @@ impl Walk<'_, '_> {
                     self.substitutions(body, &outer, into);
                     let body = args::single(body, scope.vars);
                     let text = body.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false };
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
                 }
             }
         }
@@ -274,16 +326,21 @@ fn is_expanded(word: &Word) -> bool {
     word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
 }
 
-/// `-v` and the comparisons of numbers evaluate their operands: a parameter there may hold a subscript that runs.
-fn evaluates(words: &[Word]) -> bool {
-    let parameter = |word: &Word| {
-        word.pieces.iter().any(|piece| match piece {
-            Piece::Variable { name, .. } => name.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'@' | b'*')),
-            _ => false,
-        })
-    };
-    words.iter().any(|word| matches!(word.bare(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
-        && words.iter().any(parameter)
+/// Text that the shell evaluates, and that may run when it does.
+pub(crate) fn evaluated() -> Finding {
+    opaque("a value that the shell evaluates and that may be more than a number", false)
+}
+
+/// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
+fn evaluates(words: &[Word], vars: &Vars) -> bool {
+    words.iter().enumerate().any(|(at, word)| match word.bare() {
+        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| name.literal().is_none_or(|name| name.contains('['))),
+        Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
+            let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));
+            !sides.all(|side| vars.harmless_to_evaluate(side))
+        }
+        _ => false,
+    })
 }
 
 /// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.

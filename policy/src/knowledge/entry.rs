@@ -22,6 +22,8 @@ impl std::fmt::Display for At {
 pub(crate) enum Value {
     None,
     Required,
+    /// A name, and then the value: `jq --arg NAME VALUE`.
+    Named,
     Attached,
 }
 
@@ -65,6 +67,11 @@ pub(crate) struct Entry {
     pub class: CommandClass,
     pub bare: Option<CommandClass>,
     pub options: Map<Box<str>, Opt>,
+    pub deep: Vec<Box<str>>,
+    pub narrow: Vec<Box<str>>,
+    pub base: Vec<Box<str>>,
+    pub instead: Vec<Box<str>>,
+    pub lists: bool,
     pub lax: bool,
     pub words: bool,
     pub dash: bool,
@@ -168,6 +175,11 @@ impl Entry {
             class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
+            deep: words(&raw.deep),
+            narrow: words(&raw.narrow),
+            base: words(&raw.base),
+            instead: words(&raw.instead),
+            lists: raw.lists,
             lax: raw.lax,
             words: raw.words,
             dash: raw.dash,
@@ -177,7 +189,7 @@ impl Entry {
             operands,
             max: raw.max,
             extra: raw.extra.unwrap_or(CommandClass::Write),
-            except: raw.except.split_whitespace().map(Into::into).collect(),
+            except: words(&raw.except),
             writes: match raw.writes.as_deref() {
                 None => None,
                 Some("all") => Some(Writes::All),
@@ -230,6 +242,10 @@ impl Opt {
     const FLAG: Self = Self { value: Value::None, role: Role::Plain, class: CommandClass::Read, info: false };
 }
 
+fn words(text: &str) -> Vec<Box<str>> {
+    text.split_whitespace().map(Into::into).collect()
+}
+
 fn quoted(word: &str) -> String {
     if word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')) {
         word.to_owned()
@@ -259,9 +275,10 @@ pub(crate) fn matches(pattern: &str, word: &str) -> bool {
 /// `-abc!`, or where long options begin with one dash.
 fn declare(options: &mut Map<Box<str>, Opt>, dash: bool, list: &str, like: Opt) {
     for token in list.split_whitespace() {
-        let (name, value) = match (token.strip_suffix("=?"), token.strip_suffix('=')) {
-            (Some(name), _) => (name, Value::Attached),
-            (_, Some(name)) => (name, Value::Required),
+        let (name, value) = match (token.strip_suffix("=?"), token.strip_suffix("=="), token.strip_suffix('=')) {
+            (Some(name), ..) => (name, Value::Attached),
+            (_, Some(name), _) => (name, Value::Named),
+            (_, _, Some(name)) => (name, Value::Required),
             _ => (token, Value::None),
         };
         let option = Opt { value, ..like };

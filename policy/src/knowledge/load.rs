@@ -35,6 +35,7 @@ const FILES: &[(&str, &str)] = &files![
     "network.toml",
     "system.toml",
     "languages.toml",
+    "inspect.toml",
     "build.toml",
     "containers.toml",
     "cloud.toml",

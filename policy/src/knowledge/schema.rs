@@ -37,6 +37,16 @@ pub(super) struct RawEntry {
     pub exec: String,
     /// The option ends everything: information is printed and nothing else happens.
     pub info: String,
+    /// Options, or names of the program itself, with which it reads everything below its operands.
+    pub deep: String,
+    /// Options whose value is a pattern that the names of files must fit then.
+    pub narrow: String,
+    /// Options whose value is a directory that it works in.
+    pub base: String,
+    /// Options that stand in place of the first operand.
+    pub instead: String,
+    /// It shows names and sizes of files, never contents.
+    pub lists: bool,
     /// Any option is taken: refused for Read.
     pub lax: bool,
     /// It has no options at all: every argument is a word.

@@ -10,8 +10,6 @@ use crate::steps::step;
 /// Bytes looked at to tell `((` from `( (`, for one text.
 const PRESCAN: usize = 1 << 20;
 
-const PARAMETER: &str = "a parameter that arithmetic evaluates";
-
 impl Parser<'_> {
     /// At `offset` bytes from here stand two opening parentheses: does their partner stand as `))`?
     pub(super) fn is_arithmetic(&mut self, offset: usize) -> bool {
@@ -44,6 +42,11 @@ impl Parser<'_> {
 
     /// `((…))` with the position on the first parenthesis; the number goes into `word`.
     pub(super) fn arithmetic_expansion(&mut self, word: &mut Word) {
+        self.arithmetic(word, false);
+    }
+
+    /// With `several`, expressions may stand in a row behind semicolons.
+    pub(super) fn arithmetic(&mut self, word: &mut Word, several: bool) {
         if !self.enter() {
             self.bump();
             word.push_text("((", true);
@@ -51,7 +54,7 @@ impl Parser<'_> {
         }
         self.bump();
         self.bump();
-        self.arithmetic_text(word, b')');
+        self.arithmetic_text(word, b')', several);
         if self.peek() == b')' {
             self.bump();
         } else {
@@ -66,11 +69,11 @@ impl Parser<'_> {
             return;
         }
         self.bump();
-        self.arithmetic_text(word, b']');
+        self.arithmetic_text(word, b']', false);
         self.leave();
     }
 
-    fn arithmetic_text(&mut self, word: &mut Word, closer: u8) {
+    fn arithmetic_text(&mut self, word: &mut Word, closer: u8, several: bool) {
         let mut inner = Word::default();
         let mut open = 0_usize;
         // Two operands in a row are a command's words, not arithmetic.
@@ -89,20 +92,16 @@ impl Parser<'_> {
                 }
                 b'(' | b'[' => {
                     open += 1;
-                    self.pos += 1;
+                    self.plain(&mut inner);
                     after_operand = false;
                 }
                 b')' | b']' => {
                     open = open.saturating_sub(1);
-                    self.pos += 1;
+                    self.plain(&mut inner);
                     after_operand = true;
                     gap = false;
                 }
                 b'$' => {
-                    let next = if self.second() == b'{' { self.third() } else { self.second() };
-                    if next.is_ascii_digit() || matches!(next, b'@' | b'*') {
-                        self.note(PARAMETER);
-                    }
                     self.dollar(&mut inner, true);
                     after_operand = true;
                     gap = false;
@@ -120,22 +119,29 @@ impl Parser<'_> {
                 }
                 b' ' | b'\t' | b'\n' => {
                     gap = after_operand;
-                    self.pos += 1;
+                    self.plain(&mut inner);
                 }
                 byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'@' | b'.') => {
                     if gap && after_operand {
                         self.note("text in (( )) that is no arithmetic");
                     }
+                    let start = self.pos;
                     while self.byte(self.pos).is_ascii_alphanumeric() || matches!(self.byte(self.pos), b'_' | b'#' | b'@' | b'.') {
                         self.pos += 1;
                     }
+                    inner.push_text(&self.src[start..self.pos], false);
                     after_operand = true;
                     gap = false;
                 }
                 b'+' | b'-' | b'*' | b'/' | b'%' | b'=' | b'<' | b'>' | b'!' | b'&' | b'|' | b'^' | b'~' | b'?' | b':' | b',' => {
                     after_operand = false;
                     gap = false;
-                    self.pos += 1;
+                    self.plain(&mut inner);
+                }
+                b';' if several => {
+                    after_operand = false;
+                    gap = false;
+                    self.plain(&mut inner);
                 }
                 _ => {
                     self.note("text in (( )) that is no arithmetic");
@@ -145,6 +151,12 @@ impl Parser<'_> {
             }
         }
         word.pieces.push(Piece::Number);
-        word.pieces.extend(inner.pieces.into_iter().filter(|piece| matches!(piece, Piece::Command { .. } | Piece::Process { .. })));
+        word.pieces.push(Piece::Evaluated { word: inner, array: None });
+    }
+
+    /// One byte of text.
+    fn plain(&mut self, inner: &mut Word) {
+        inner.push_text(&self.src[self.pos..=self.pos], false);
+        self.pos += 1;
     }
 }

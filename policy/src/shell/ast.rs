@@ -26,6 +26,8 @@ pub(crate) struct Disputed {
     pub zsh: bool,
     /// A comment, which an interactive zsh runs.
     pub comment: bool,
+    /// A value that may be more than a number where ksh and zsh evaluate it and others do not: `[ $n -gt 3 ]`.
+    pub evaluated: bool,
 }
 
 #[derive(Debug)]
@@ -51,9 +53,12 @@ pub(crate) struct Simple {
 #[derive(Debug)]
 pub(crate) struct Assign {
     pub name: String,
+    /// What stands between brackets behind the name.
+    pub subscript: Option<Word>,
     pub value: Word,
-    /// Items of `name=(…)`.
+    /// Items of `name=(…)`, and the subscripts of those that have one.
     pub items: Vec<Word>,
+    pub keys: Vec<Word>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,14 +116,20 @@ pub(crate) struct Word {
 pub(crate) enum Piece {
     /// Text as it will be after quote removal.
     Text { text: String, quoted: bool },
-    /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere.
-    Variable { name: String, quoted: bool, risky: bool },
+    /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere;
+    /// `changed` when an operator may make anything else of it than a number.
+    Variable { name: String, quoted: bool, risky: bool, changed: bool },
+    /// `${!name[@]}`: the keys of an array.
+    Keys { name: String, quoted: bool },
     /// `$(…)`, backticks.
     Command { body: Vec<Command>, quoted: bool },
     /// `<(…)`, `>(…)`.
     Process { body: Vec<Command> },
-    /// `$((…))`: a number.
+    /// `$((…))`, `${#…}`: a number.
     Number,
+    /// What the shell evaluates on the way: arithmetic, a subscript, an offset. It adds no text. A subscript of `array` is a
+    /// mere key where that is an associative one.
+    Evaluated { word: Word, array: Option<String> },
 }
 
 impl Word {

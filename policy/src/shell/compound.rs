@@ -52,7 +52,7 @@ impl Parser<'_> {
         if self.peek() == b'(' {
             let mut word = Word::default();
             if self.second() == b'(' && self.is_arithmetic(0) {
-                self.for_arithmetic(&mut word);
+                self.arithmetic(&mut word, true);
             } else {
                 self.note("a loop that is not understood");
             }
@@ -71,7 +71,7 @@ impl Parser<'_> {
                 }
             } else {
                 // The positional parameters: known only when it runs.
-                command.words.push(Word { pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true }] });
+                command.words.push(Word { pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true }] });
             }
         }
         self.blanks();
@@ -84,20 +84,6 @@ impl Parser<'_> {
         command.body = self.list(if close == "}" { Stop::Word(&["}"]) } else { Stop::Word(&["done"]) });
         self.keyword_end(close);
         Command::Compound(command)
-    }
-
-    /// `((a; b; c))`: three expressions, of which each is walked as arithmetic.
-    fn for_arithmetic(&mut self, word: &mut Word) {
-        let opaque = self.opaque;
-        let start = self.pos;
-        self.arithmetic_expansion(word);
-        // The semicolons are no arithmetic; everything else in it was walked, so only they are forgiven.
-        let text = &self.src[start..self.pos];
-        let forgiven = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" _;=<>!+-*/%()$#{}&|,".contains(&byte));
-        let parameter = text.split('$').skip(1).any(|rest| rest.trim_start_matches('{').starts_with(|c: char| c.is_ascii_digit()));
-        if forgiven && !self.capped && !parameter {
-            self.opaque = opaque;
-        }
     }
 
     pub(super) fn case(&mut self) -> Command {

@@ -60,14 +60,14 @@ impl Parser<'_> {
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.bump();
                 let name = self.name();
-                word.pieces.push(Piece::Variable { name, quoted, risky: false });
+                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false });
             }
             byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.bump();
                 self.peek();
                 self.bump();
                 let risky = matches!(byte, b'@' | b'*' | b'-') || byte.is_ascii_digit();
-                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky });
+                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky, changed: false });
             }
             byte => {
                 self.disputed.zsh |= matches!(byte, b'=' | b'~' | b'^' | b'+');
@@ -113,12 +113,12 @@ impl Parser<'_> {
     }
 
     fn parameter_body(&mut self, word: &mut Word, quoted: bool) {
-        let mut risky = false;
+        let (mut named_by_value, mut length) = (false, false);
         if self.peek() == b'!' && self.second() != b'}' {
-            risky = true;
-            self.note("a variable named by another's value");
+            named_by_value = true;
             self.bump();
         } else if self.peek() == b'#' && (is_name(self.second()) || matches!(self.second(), b'@' | b'*')) {
+            length = true;
             self.bump();
         }
         let mut name = self.name();
@@ -129,23 +129,82 @@ impl Parser<'_> {
         if name.is_empty() {
             self.note("an expansion that is not understood");
         }
-        risky |= matches!(name.as_bytes(), [b'@' | b'*' | b'-'] | [b'0'..=b'9']);
+        let subscript = (self.peek() == b'[' && !name.is_empty()).then(|| self.subscript());
+        let whole = subscript.as_ref().is_some_and(|word| matches!(word.literal().as_deref(), Some("@" | "*")));
+        // `${!name[@]}` are keys, `${!name@}` names.
+        let keys = named_by_value && (whole && self.peek() == b'}' || matches!(self.peek(), b'@' | b'*') && self.second() == b'}');
+        if named_by_value && !keys {
+            self.note("a variable named by another's value");
+        }
         if self.peek() == b'@' && self.second() == b'P' {
             self.note("${…@P} runs what the value holds");
         }
         if self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=') {
             self.assigned.push(name.clone());
         }
+        let offset = self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+');
+        let risky = named_by_value || matches!(name.as_bytes(), [b'@' | b'*' | b'-'] | [b'0'..=b'9']);
         let at = word.pieces.len();
-        word.pieces.push(Piece::Variable { name, quoted, risky });
+        let array = name.clone();
+        word.pieces.push(if length {
+            Piece::Number
+        } else if keys {
+            Piece::Keys { name, quoted }
+        } else {
+            Piece::Variable { name, quoted, risky, changed: false }
+        });
+        if let Some(subscript) = subscript.filter(|_| !whole) {
+            word.pieces.push(Piece::Evaluated { word: subscript, array: Some(array) });
+        }
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
-        risky |= operand_is_risky(&operand);
-        if let Piece::Variable { risky: slot, .. } = &mut word.pieces[at] {
-            *slot = risky;
+        if let Piece::Variable { risky, changed, .. } = &mut word.pieces[at] {
+            *risky |= operand_is_risky(&operand);
+            *changed = !operand.pieces.is_empty() && !default_is_number(&operand);
+        }
+        if offset {
+            word.pieces.push(Piece::Evaluated { word: operand, array: None });
+            return;
         }
         // What would run inside the operand is judged as part of this word.
-        word.pieces.extend(operand.pieces.into_iter().filter(|piece| matches!(piece, Piece::Command { .. } | Piece::Process { .. })));
+        let runs = |piece: &Piece| matches!(piece, Piece::Command { .. } | Piece::Process { .. } | Piece::Evaluated { .. });
+        word.pieces.extend(operand.pieces.into_iter().filter(runs));
+    }
+
+    /// `[…]` behind a name, up to the bracket that closes it.
+    fn subscript(&mut self) -> Word {
+        let mut word = Word::default();
+        let mut open = 0_usize;
+        self.bump();
+        loop {
+            let byte = self.peek();
+            if self.at_end() || byte == b'}' {
+                self.note("a subscript without its end");
+                return word;
+            }
+            match byte {
+                b']' if open == 0 => {
+                    self.pos += 1;
+                    return word;
+                }
+                b'$' => self.dollar(&mut word, true),
+                b'`' => self.backticks(&mut word, true),
+                b'"' => {
+                    self.pos += 1;
+                    self.double_quoted(&mut word, true);
+                }
+                b'\'' | b'\\' => {
+                    self.note("a quote in a subscript");
+                    self.pos += 1;
+                }
+                _ => {
+                    open = if byte == b'[' { open + 1 } else { open - usize::from(byte == b']') };
+                    let end = self.src.ceil_char_boundary(self.pos + 1);
+                    word.push_text(&self.src[self.pos..end], false);
+                    self.pos = end;
+                }
+            }
+        }
     }
 
     fn parameter_operand(&mut self, operand: &mut Word, quoted: bool) {
@@ -245,6 +304,7 @@ impl Parser<'_> {
             not_posix: self.disputed.not_posix || inner.disputed.not_posix,
             zsh: self.disputed.zsh || inner.disputed.zsh,
             comment: self.disputed.comment || inner.disputed.comment,
+            evaluated: false,
         };
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;
@@ -252,6 +312,11 @@ impl Parser<'_> {
         word.pieces.push(Piece::Command { body, quoted });
         self.leave();
     }
+}
+
+/// `:-3` and its kin leave a number where there was one.
+fn default_is_number(operand: &Word) -> bool {
+    operand.literal().is_some_and(|text| text.trim_start_matches([':', '-', '=', '+', '?']).bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The operand of `${name…}` can make the value begin with a dash, or holds what is only known when it runs.
@@ -263,7 +328,7 @@ fn operand_is_risky(operand: &Word) -> bool {
                 || text.contains(" -")
                 || text.contains("/-")
         }
-        Piece::Number => false,
-        Piece::Variable { .. } | Piece::Command { .. } | Piece::Process { .. } => true,
+        Piece::Number | Piece::Evaluated { .. } => false,
+        Piece::Variable { .. } | Piece::Keys { .. } | Piece::Command { .. } | Piece::Process { .. } => true,
     })
 }

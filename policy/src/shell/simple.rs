@@ -49,12 +49,13 @@ impl Parser<'_> {
     /// An assignment in front, or a word; `name=(…)` in both places.
     fn place(&mut self, simple: &mut Simple, word: Word) {
         let array = self.byte(self.pos) == b'(' && !self.at_end();
-        let Some((name, value_at)) = assignment(&word) else {
+        let Some(parts) = assignment(&word) else {
             simple.words.push(word);
             return;
         };
         let mut items = Vec::new();
-        if array && word.literal().is_some_and(|text| text.len() == value_at) {
+        let bare = parts.subscript.is_none() && word.bare().is_some_and(|text| parts.value == (0, text.len()));
+        if array && bare {
             self.bump();
             loop {
                 self.spaces();
@@ -70,7 +71,10 @@ impl Parser<'_> {
             }
         }
         if simple.words.is_empty() {
-            simple.assigns.push(Assign { name, value: tail(word, value_at), items });
+            let (keys, items) = items.into_iter().map(keyed).unzip::<_, _, Vec<_>, Vec<_>>();
+            let mut assign = parts.of(word, items);
+            assign.keys.extend(keys.into_iter().flatten());
+            simple.assigns.push(assign);
         } else {
             simple.words.push(word);
             simple.words.extend(items);
@@ -180,8 +184,18 @@ impl Parser<'_> {
     }
 }
 
-/// Name of the variable and length of the text up to and with `=`, when the word is an assignment.
-fn assignment(word: &Word) -> Option<(String, usize)> {
+/// Where the parts of an assignment stand in its word.
+struct Parts {
+    /// Length of the name.
+    name: usize,
+    /// Piece and byte of the bracket that closes a subscript.
+    subscript: Option<(usize, usize)>,
+    /// Piece and byte where the value begins.
+    value: (usize, usize),
+}
+
+/// The word is an assignment: `name=…`, `name+=…`, `name[…]=…`.
+fn assignment(word: &Word) -> Option<Parts> {
     let Some(Piece::Text { text, quoted: false }) = word.pieces.first() else {
         return None;
     };
@@ -189,21 +203,74 @@ fn assignment(word: &Word) -> Option<(String, usize)> {
     if name == 0 || text.as_bytes()[0].is_ascii_digit() {
         return None;
     }
-    let mut at = name;
-    if text.as_bytes().get(at) == Some(&b'[') {
-        at += text[at..].find(']')? + 1;
-    }
+    let subscript = match text.as_bytes().get(name) {
+        Some(b'[') => Some(closing(word, name + 1)?),
+        _ => None,
+    };
+    let (piece, mut at) = subscript.map_or((0, name), |(piece, at)| (piece, at + 1));
+    let Piece::Text { text, quoted: false } = &word.pieces[piece] else { return None };
     at += usize::from(text.as_bytes().get(at) == Some(&b'+'));
-    (text.as_bytes().get(at) == Some(&b'=')).then(|| (text[..name].to_owned(), at + 1))
+    (text.as_bytes().get(at) == Some(&b'=')).then_some(Parts { name, subscript, value: (piece, at + 1) })
 }
 
-/// The word without its first `skip` bytes.
-fn tail(mut word: Word, skip: usize) -> Word {
-    if let Some(Piece::Text { text, .. }) = word.pieces.first_mut() {
-        text.drain(..skip);
+/// Piece and byte of the first unquoted closing bracket, `from` a byte of the first piece on.
+fn closing(word: &Word, from: usize) -> Option<(usize, usize)> {
+    let mut open = 0_usize;
+    word.pieces.iter().enumerate().find_map(|(index, piece)| {
+        let Piece::Text { text, quoted: false } = piece else { return None };
+        let skip = if index == 0 { from } else { 0 };
+        crate::steps::step(text.len());
+        text.bytes().enumerate().skip(skip).find_map(|(at, byte)| match byte {
+            b'[' => {
+                open += 1;
+                None
+            }
+            b']' if open == 0 => Some((index, at)),
+            b']' => {
+                open -= 1;
+                None
+            }
+            _ => None,
+        })
+    })
+}
+
+impl Parts {
+    fn of(&self, mut word: Word, items: Vec<Word>) -> Assign {
+        let name = match &word.pieces[0] {
+            Piece::Text { text, .. } => text[..self.name].to_owned(),
+            _ => String::new(),
+        };
+        let value = split_off(&mut word, self.value);
+        let subscript = self.subscript.map(|end| {
+            split_off(&mut word, end);
+            split_off(&mut word, (0, self.name + 1))
+        });
+        Assign { name, subscript, value, items, keys: Vec::new() }
+    }
+}
+
+/// An item of an array without its subscript.
+fn keyed(mut item: Word) -> (Option<Word>, Word) {
+    let opens = matches!(item.pieces.first(), Some(Piece::Text { text, quoted: false }) if text.starts_with('['));
+    let Some(end) = closing(&item, 1).filter(|_| opens) else { return (None, item) };
+    let mut value = split_off(&mut item, end);
+    if let Some(Piece::Text { text, .. }) = value.pieces.first_mut() {
+        *text = text.trim_start_matches(']').trim_start_matches('+').trim_start_matches('=').to_owned();
+    }
+    (Some(split_off(&mut item, (0, 1))), value)
+}
+
+/// What stands from this byte of this piece on.
+fn split_off(word: &mut Word, (piece, at): (usize, usize)) -> Word {
+    let mut rest = word.pieces.split_off(piece);
+    if let Some(Piece::Text { text, quoted }) = rest.first_mut() {
+        let tail = text.split_off(at);
+        let head = Piece::Text { text: std::mem::replace(text, tail), quoted: *quoted };
+        word.pieces.push(head);
         if text.is_empty() {
-            word.pieces.remove(0);
+            rest.remove(0);
         }
     }
-    word
+    Word { pieces: rest }
 }

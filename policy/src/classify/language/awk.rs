@@ -39,7 +39,8 @@ impl Scan<'_> {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\n' | b';' | b'}' | b'{' => {
                     self.print = false;
-                    self.value = byte == b'}';
+                    // No value ends with a brace: a slash behind one begins a regular expression.
+                    self.value = false;
                     self.depth = 0;
                     self.at += 1;
                 }

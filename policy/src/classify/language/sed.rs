@@ -7,16 +7,33 @@ use crate::classify::args::UNKNOWN;
 /// The class of a sed program.
 pub(in crate::classify) fn classify(program: &str) -> CommandClass {
     let chars: Vec<char> = program.chars().collect();
-    let mut scan = Scan { chars: &chars, at: 0 };
+    let mut scan = Scan::of(&chars);
     match scan.run() {
-        Some(()) => Read,
-        None => Write,
+        Some(()) if !scan.writes => Read,
+        _ => Write,
     }
+}
+
+/// The files that a program reads or writes, as far as it is understood.
+pub(in crate::classify) fn files(program: &str) -> Vec<String> {
+    let chars: Vec<char> = program.chars().collect();
+    let mut scan = Scan::of(&chars);
+    scan.run();
+    scan.files
 }
 
 struct Scan<'a> {
     chars: &'a [char],
     at: usize,
+    files: Vec<String>,
+    /// It writes a file.
+    writes: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn of(chars: &'a [char]) -> Self {
+        Self { chars, at: 0, files: Vec::new(), writes: false }
+    }
 }
 
 /// `None`: it writes, runs something, or is not understood.
@@ -145,7 +162,12 @@ impl Scan<'_> {
             }
             'a' | 'i' | 'c' => self.text(),
             'r' | 'R' => {
-                self.skip(|c| c != '\n');
+                self.file();
+                Some(())
+            }
+            'w' | 'W' => {
+                self.file();
+                self.writes = true;
                 Some(())
             }
             '#' => {
@@ -161,7 +183,21 @@ impl Scan<'_> {
         self.delimited(mark)?;
         self.replacement(mark)?;
         self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
+        if self.peek() == Some('w') {
+            self.at += 1;
+            self.file();
+            self.writes = true;
+            return Some(());
+        }
         self.end()
+    }
+
+    /// The name of a file: the rest of the line.
+    fn file(&mut self) {
+        self.skip(|c| c == ' ' || c == '\t');
+        let start = self.at.min(self.chars.len());
+        self.skip(|c| c != '\n');
+        self.files.push(self.chars[start..self.at.min(self.chars.len())].iter().collect());
     }
 
     /// Text up to the end of the line, longer behind a backslash.

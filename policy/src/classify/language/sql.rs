@@ -60,7 +60,9 @@ fn without_strings(text: &str) -> String {
 }
 
 fn one(statement: &str) -> CommandClass {
+    // `\G` and `\g` at the end are other semicolons.
     let text = statement.trim();
+    let text = text.strip_suffix("\\G").or_else(|| text.strip_suffix("\\g")).unwrap_or(text);
     let lower = text.to_ascii_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '\\')).filter(|word| !word.is_empty()).collect();
@@ -156,6 +158,8 @@ mod tests {
             ("SELECT * FROM t WHERE a = 'DROP TABLE t'", Read),
             ("select 1; select 2;", Read),
             ("SHOW CREATE TABLE t", Read),
+            ("SHOW PROCESSLIST\\G", Read),
+            ("SHOW PROCESSLIST\\! id", Write),
             ("EXPLAIN SELECT 1", Read),
             ("EXPLAIN ANALYZE DELETE FROM t", Write),
             (".tables", Read),

@@ -2,6 +2,7 @@
 //!
 //! Knowledge about what they start can only raise: `python -m pip install`, `node /usr/bin/npm install`.
 
+use super::super::gather::Reach;
 use super::super::judge::{Judge, Raise, Scope, part};
 use super::super::program::{base, deeper};
 use super::super::vet::{Finding, vet};
@@ -26,7 +27,7 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         }
     } else if let Some(&first) = vetted.operands.first() {
         let script = &call.args[first];
-        judge.collect_path(call.name, &script.text);
+        judge.collect_arg(call.name, script, Reach::File);
         if let Some(path) = script.full() {
             let stem = base(path);
             let stem = stem.strip_suffix("-cli.js").or_else(|| stem.strip_suffix(".js")).unwrap_or(stem);
@@ -38,9 +39,13 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     if !file && scope.feed.text.is_none() && !vetted.taken.iter().any(|taken| taken.role == Role::Data) {
         judge.runs_unseen();
     }
+    if judge.gathers() {
+        let given = vetted.taken.iter().filter(|taken| taken.role == Role::Data).map(|taken| taken.value.text.as_str());
+        given.chain(scope.feed.text.as_deref()).for_each(|text| judge.collect_text(call.name, text));
+    }
     for taken in &vetted.taken {
         if taken.value.text.contains('/') && !matches!(taken.option.as_str(), "-c" | "-e" | "-m") {
-            judge.collect_path(call.name, &taken.value.text);
+            judge.collect_arg(call.name, &taken.value, Reach::File);
         }
     }
     out.raise_at(

@@ -2,6 +2,7 @@
 //!
 //! A handler returns true when it has judged everything; false lets the table go on after it.
 
+mod asked;
 mod interpreter;
 mod more;
 mod shells;
@@ -32,9 +33,9 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "trap" => shells::trap(judge, &call, scope, out),
         "alias" => shells::alias(&call, out),
         "declare" => shells::declare(judge, &call, scope, out),
-        "subscript" => shells::subscripts(&call, out),
-        "unset" => shells::unset(&call, scope, out),
-        "setter" => shells::setter(judge, &call, out),
+        "subscript" => shells::subscripts(judge, &call, scope, out),
+        "unset" => shells::unset(judge, &call, scope, out),
+        "setter" => shells::setter(judge, &call, scope, out),
         "less" => more::less(&call, out),
         "env" => wrappers::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
@@ -55,6 +56,10 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "restore" => more::restore(&call, out),
         "clean" => more::clean(&call, out),
         "reflog" => more::reflog(&call, out),
+        "local" => asked::local(&call, out),
+        "printed" => asked::printed(&call, out),
+        "pictures" => asked::pictures(&call, out),
+        "rustc" => asked::rustc(&call, out),
         "query" => more::query(judge, &call, scope, out),
         "ip" => more::ip(judge, &call, scope, out),
         "sysctl" => more::sysctl(&call, out),

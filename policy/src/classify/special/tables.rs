@@ -183,9 +183,14 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         rewritten.extend(rest);
         args = rewritten;
     }
-    let vetted = vet(call.entry, &args);
+    let mut vetted = vet(call.entry, &args);
+    // What is taken out goes to the standard output, and nowhere else.
+    let printed = (vetted.has("-O") || vetted.has("--to-stdout")) && (vetted.has("-x") || vetted.has("--extract") || vetted.has("--get"));
+    if printed {
+        vetted.findings.retain(|finding| !matches!(&*finding.reason, "option -x" | "option --extract" | "option --get"));
+    }
     judge.vetted(call.entry, call.name, &args, &vetted, scope, out);
-    let lists = vetted.has("-t") || vetted.has("--list") || vetted.info;
+    let lists = printed || vetted.has("-t") || vetted.has("--list") || vetted.info;
     if !lists && vetted.findings.iter().all(|finding| finding.class == CommandClass::Read) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Known, "tar that does not list"), call.entry.at);
     }

@@ -1,6 +1,7 @@
 //! Programs that are given a program of their own: awk, sed, database clients.
 
 use super::super::args::Arg;
+use super::super::gather::Reach;
 use super::super::judge::{Judge, Raise, Scope};
 use super::super::language;
 use super::super::vet::{Finding, vet};
@@ -26,6 +27,10 @@ pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     }
     let text = vetted.value(&["-e", "--source"]).or_else(|| vetted.operands.first().map(|&at| &call.args[at]));
     match text {
+        Some(text) if judge.gathers() && opens(&text.text) => judge.collect_text(call.name, &text.text),
+        _ => {}
+    }
+    match text {
         Some(text) if usable(text) && text.text != super::super::args::UNKNOWN.to_string() => {
             raise(out, language::awk::classify(&text.text), "an awk program that writes, runs something, or is not understood");
         }
@@ -33,6 +38,11 @@ pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         None => {}
     }
     true
+}
+
+/// An awk program that opens what it names.
+fn opens(program: &str) -> bool {
+    program.contains("getline") || program.contains("ARGV")
 }
 
 pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
@@ -56,7 +66,9 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         raise(out, CommandClass::Write, "a sed program that is only known when it runs");
     }
     raise(out, language::sed::classify(&whole), "a sed program that writes, runs something, or is not understood");
-    // Substitutions in place of files in system directories.
+    if judge.gathers() {
+        language::sed::files(&whole).iter().for_each(|file| judge.collect_path(call.name, file));
+    }
     true
 }
 
@@ -75,14 +87,14 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
             out.raise(finding);
         }
         if taken.role == crate::knowledge::Role::File {
-            judge.collect_path(call.name, &taken.value.text);
+            judge.collect_arg(call.name, &taken.value, Reach::File);
         }
     }
     let is_text = |option: &str| matches!(option, "-c" | "-e" | "-q" | "-Q" | "-cmd" | "--query" | "--command" | "--execute" | "--eval");
     let mut texts: Vec<Arg> = vetted.taken.iter().filter(|taken| is_text(&taken.option)).map(|taken| taken.value.clone()).collect();
     if call.name.starts_with("sqlite") || call.name == "duckdb" {
         if let Some(&first) = vetted.operands.first() {
-            judge.collect_path(call.name, &call.args[first].text);
+            judge.collect_arg(call.name, &call.args[first], Reach::File);
         }
         texts.extend(vetted.operands.iter().skip(1).map(|&at| call.args[at].clone()));
     }

@@ -1,6 +1,7 @@
 //! Wrappers that a table cannot describe: they split text, append arguments, or are several programs in one.
 
 use super::super::args::Arg;
+use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
 use super::super::program::{base, deeper, replaced, split_assignment};
 use super::super::vet::{Finding, Vetted, vet};
@@ -8,7 +9,7 @@ use super::Call;
 use crate::knowledge::Role;
 use crate::{CommandClass, Part, ReasonCode};
 
-fn options(call: &Call<'_>, out: &mut Part) -> Vetted {
+fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
     let vetted = vet(call.entry, call.args);
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
@@ -18,6 +19,12 @@ fn options(call: &Call<'_>, out: &mut Part) -> Vetted {
             && let Some(finding) = super::super::paths::write(&taken.value)
         {
             out.raise(finding);
+        }
+    }
+    judge.collect_options(call.entry, call.name, call.args, &vetted);
+    for taken in &vetted.taken {
+        if taken.role == Role::File || taken.value.text.contains(['/', '~']) {
+            judge.collect_arg(call.name, &taken.value, Reach::File);
         }
     }
     vetted
@@ -36,7 +43,7 @@ pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
 
 /// The command that `env` starts; its options and assignments raise.
 pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> Vec<Arg> {
-    let vetted = options(call, out);
+    let vetted = options(judge, call, out);
     let mut words: Vec<Arg> = Vec::new();
     if let Some(text) = vetted.value(&["-S", "--split-string"]) {
         if text.is_open() || text.text.contains(['\'', '"', '\\', '$', '#']) {
@@ -67,7 +74,7 @@ pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: 
 
 /// `xargs [options] [command]`: words of its input are appended, or put where `-I` says.
 pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let vetted = options(call, out);
+    let vetted = options(judge, call, out);
     if vetted.info {
         return true;
     }
@@ -77,6 +84,10 @@ pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     let mut words: Vec<Arg> = vetted.operands.iter().map(|&at| call.args[at].clone()).collect();
     if words.is_empty() {
         return true;
+    }
+    if judge.gathers() && judge.reads_contents(&words) {
+        scope.feed.walked.iter().flat_map(|roots| roots.iter()).for_each(|root| judge.collect_arg(call.name, root, Reach::Below));
+        scope.feed.text.iter().flat_map(|text| text.split_whitespace()).for_each(|word| judge.collect_path(call.name, word));
     }
     let tame = scope.feed.tame && vetted.value(&["-a", "--arg-file"]).is_none();
     match mark {
@@ -106,7 +117,7 @@ fn replaced_risky(arg: &Arg, mark: &str, risky: bool) -> Arg {
 
 /// `parallel [options] command {} ::: arguments`; without a command the arguments are the commands.
 pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let vetted = options(call, out);
+    let vetted = options(judge, call, out);
     let words: Vec<Arg> = vetted.operands.iter().map(|&at| call.args[at].clone()).collect();
     let split = words.iter().position(|word| word.full().is_some_and(|text| text.starts_with(":::")));
     let command = &words[..split.unwrap_or(words.len())];
@@ -167,7 +178,7 @@ fn run(judge: &Judge<'_>, command: &[Arg], value: &Arg, scope: &Scope<'_>, out: 
 
 /// `ld.so [options] PROGRAM [arguments]`: the file that is loaded is not the one that was judged.
 pub(super) fn linker(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let vetted = options(call, out);
+    let vetted = options(judge, call, out);
     let words: Vec<Arg> = vetted.operands.iter().map(|&at| call.args[at].clone()).collect();
     if vetted.info || words.is_empty() {
         return true;
@@ -184,7 +195,7 @@ pub(super) fn linker(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
 
 /// Several programs in one file: the first operand names the one that runs.
 pub(super) fn applet(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let vetted = options(call, out);
+    let vetted = options(judge, call, out);
     if vetted.info {
         return true;
     }

@@ -7,34 +7,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::classify::{self, Collected, lexical};
+use crate::classify::{self, Collected, Reach};
 use crate::{Exec, Places, SecurityPolicy};
 
-/// Credential stores below the home directory, component by component.
-const STORES: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".netrc",
-    ".git-credentials",
-    ".pgpass",
-    ".docker/config.json",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/gcloud",
-    ".config/gh/hosts.yml",
-    ".npmrc",
-    ".pypirc",
-    ".password-store",
-    ".local/share/keyrings",
-    ".config/git/credentials",
-    ".my.cnf",
-];
+mod spell;
+mod stores;
 
-/// Files in a store that hold no secret and that everyone reads.
-const HARMLESS: &[&str] = &[".ssh/known_hosts", ".ssh/config.d"];
+use spell::{candidates, is_anchored, resolve};
+pub(crate) use stores::{first_parts, may_name_a_key};
 
 /// Something forbidden, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +50,9 @@ pub struct Operand {
     pub word: String,
     /// The path it comes to, without symlinks being followed.
     pub path: PathBuf,
+    /// Only a change of directory in the text makes it this path, or it is a directory of which everything is read.
+    pub(crate) besides: bool,
+    reach: Reach,
 }
 
 /// The operands and commands of one exec or text.
@@ -96,11 +79,18 @@ impl Operands {
     }
 
     fn from(collected: Collected, cwd: &Path, home: &Path) -> Self {
+        let bases = Bases::of(&collected.bases, cwd, home);
         let mut opened = Vec::new();
-        for (program, word) in collected.paths {
+        for reached in collected.paths {
+            let (program, word, reach) = (reached.program, reached.word, reached.reach);
             for candidate in candidates(&word) {
-                let path = resolve(candidate, cwd, home);
-                opened.push(Operand { program: program.clone(), word: word.clone(), path });
+                let mut add = |path: PathBuf, besides| {
+                    opened.push(Operand { program: program.clone(), word: word.clone(), path, besides, reach });
+                };
+                add(resolve(&candidate, cwd, home), false);
+                if !is_anchored(&candidate) {
+                    bases.before(reached.after, reach).for_each(|base| add(resolve(&candidate, base, home), true));
+                }
             }
         }
         Self { opened, commands: collected.commands }
@@ -113,7 +103,7 @@ impl Operands {
         for operand in &self.opened {
             let followed = resolve_links(&operand.path);
             for path in std::iter::once(&operand.path).chain(followed.as_ref()) {
-                if let Some(what) = judge(path, forbidding, &configured, home) {
+                if let Some(what) = stores::judge(path, operand.reach, forbidding, &configured, home) {
                     return Some(Forbidden { what, found: operand.word.clone(), path: Some(path.clone()) });
                 }
             }
@@ -125,75 +115,31 @@ impl Operands {
     }
 }
 
-/// Words that may hold a path: the word, what stands behind `=` or `@`, and the parts of a list.
-fn candidates(word: &str) -> impl Iterator<Item = &str> {
-    let after = word.split_once('=').map(|(_, value)| value);
-    let at = word.strip_prefix('@').or_else(|| after.and_then(|value| value.strip_prefix('@')));
-    let scheme = word.strip_prefix("file://");
-    let listed =
-        word.contains(':').then(|| word.split(':')).into_iter().flatten().filter(|part| part.contains('/') || part.starts_with('~'));
-    std::iter::once(word).chain(after).chain(at).chain(scheme).chain(listed).filter(|candidate| !candidate.is_empty())
+/// Where a text may work after its changes of directory.
+struct Bases {
+    /// One behind the other.
+    chain: Vec<PathBuf>,
+    /// Each from where the text began: a subshell may have ended, a condition may not have held.
+    alone: Vec<PathBuf>,
 }
 
-/// `~`, `$HOME`, `..`, `//` and `/proc/self/root` taken away, against `cwd` and `home`.
-fn resolve(word: &str, cwd: &Path, home: &Path) -> PathBuf {
-    let home = home.to_string_lossy();
-    let unknown = crate::classify::args::UNKNOWN;
-    let expanded = if let Some(rest) = word.strip_prefix("~").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-        format!("{home}{rest}")
-    } else if let Some(rest) =
-        ["$HOME", "${HOME}"].iter().find_map(|name| word.strip_prefix(name)).filter(|rest| rest.is_empty() || rest.starts_with('/'))
-    {
-        format!("{home}{rest}")
-    } else if let Some(rest) = word.strip_prefix(unknown).filter(|rest| rest.starts_with('/')) {
-        // `$HOME/…` and any other variable in front: the home directory is the likely one.
-        format!("{home}{rest}")
-    } else {
-        word.to_owned()
-    };
-    let absolute = if expanded.starts_with('/') { expanded } else { format!("{}/{expanded}", cwd.to_string_lossy()) };
-    let mut path = lexical(&absolute);
-    while let Some(rest) = strip_root(&path) {
-        path = lexical(&format!("/{rest}"));
+impl Bases {
+    fn of(words: &[String], cwd: &Path, home: &Path) -> Self {
+        let mut bases = Self { chain: Vec::new(), alone: Vec::new() };
+        for word in words {
+            let next = resolve(word, bases.chain.last().map_or(cwd, PathBuf::as_path), home);
+            bases.chain.push(next);
+            bases.alone.push(resolve(word, cwd, home));
+        }
+        bases
     }
-    PathBuf::from(path)
-}
 
-/// `/proc/self/root/x` and its kin are `/x`.
-fn strip_root(path: &str) -> Option<String> {
-    let rest = path.strip_prefix("/proc/")?;
-    let (who, rest) = rest.split_once('/')?;
-    let known = matches!(who, "self" | "thread-self") || who.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = rest.strip_prefix("root").filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-    known.then(|| rest.to_owned())
-}
-
-fn judge(path: &Path, forbidding: &Forbidding, configured: &[PathBuf], home: &Path) -> Option<String> {
-    if forbidding.own.iter().any(|own| path.starts_with(own)) {
-        return Some("a file of the gate itself".into());
+    /// For an operand behind the first `after` changes. A whole tree counts only where it most likely is.
+    fn before(&self, after: usize, reach: Reach) -> impl Iterator<Item = &PathBuf> {
+        let first = if reach == Reach::Below { after.saturating_sub(1) } else { 0 };
+        let alone = if reach == Reach::Below { 0 } else { after };
+        self.chain[first..after].iter().chain(&self.alone[..alone])
     }
-    if let Some(at) = configured.iter().position(|entry| path.starts_with(entry)) {
-        return Some(format!("the configuration forbids {}", forbidding.paths[at]));
-    }
-    let below = |root: &Path, list: &[&str]| {
-        list.iter().find(|store| may_lie_in(path, &root.join(store))).map(|store| format!("the credential store ~/{store}"))
-    };
-    if below(home, HARMLESS).is_some() || path.extension().is_some_and(|extension| extension == "pub") {
-        return None;
-    }
-    let users = path.strip_prefix("/home").ok().and_then(|rest| rest.components().next()).map(|user| Path::new("/home").join(user));
-    below(home, STORES).or_else(|| below(Path::new("/root"), STORES)).or_else(|| below(&users?, STORES))
-}
-
-/// The path lies in the store, or a pattern or an unknown part in it lets it do so: `~/.s*/id_rsa`.
-fn may_lie_in(path: &Path, store: &Path) -> bool {
-    let mut parts = path.components();
-    store.components().all(|want| {
-        let Some(part) = parts.next() else { return false };
-        let (part, want) = (part.as_os_str().to_string_lossy(), want.as_os_str().to_string_lossy());
-        part == want
-            || part.find(['*', '?', '[', '{', crate::classify::args::UNKNOWN]).is_some_and(|at| at > 0 && want.starts_with(&part[..at]))
-    })
 }
 
 /// The command begins with the words of the rule; the program by its bare name.

@@ -1,0 +1,189 @@
+//! What the shell evaluates: in arithmetic, a subscript or an offset the value of a variable is read as an expression
+//! once more, and `a[$(…)]` in it runs.
+//!
+//! Invariant: only what is certainly a number is harmless there: literals, lengths, counts that a program prints, results
+//! of arithmetic, and variables to which the text gives nothing else. A variable from outside is judged by its value where
+//! the environment is known, and is no number where it is not.
+
+use super::args;
+use super::vars::{Value, Vars};
+use crate::shell::{Command, Piece, Simple, Word};
+
+/// Variables that every shell sets to a number of its own.
+const COUNTERS: &[&str] =
+    &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "OPTIND", "HISTCMD"];
+
+/// Variables that a shell sets to text, whatever the environment holds.
+const TEXTS: &[&str] = &["REPLY", "OPTARG", "MAPFILE", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME", "PS1", "PS2", "PS4", "match", "MATCH", "_"];
+
+/// Digits with a sign, or nothing at all, which counts as zero.
+pub(crate) fn is_number(text: &str) -> bool {
+    text.trim().trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Text in which no name can stand, and nothing that expands.
+fn nameless(text: &str) -> bool {
+    !text.bytes().any(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'[' | b'$' | b'`' | b'\\') || !byte.is_ascii())
+}
+
+impl Value {
+    pub fn number(&self) -> bool {
+        match self {
+            Self::Known(text) => is_number(text),
+            Self::Open { number, .. } => *number,
+        }
+    }
+}
+
+impl Vars {
+    /// The variable holds a number, whenever it is asked.
+    pub fn is_number(&self, name: &str) -> bool {
+        match self.get(name) {
+            Some(value) => value.number() && (!args::is_plain(name) || self.outside_is_number(name)),
+            None => self.outside_is_number(name),
+        }
+    }
+
+    /// What the variable holds before the text sets it.
+    pub fn outside_is_number(&self, name: &str) -> bool {
+        let texts = || TEXTS.contains(&name) || name.starts_with("BASH_") || name.starts_with("COMP_");
+        match self.environment() {
+            Some(_) if self.overflowed() => false,
+            Some(texts_outside) if texts_outside.contains(name) => false,
+            _ if COUNTERS.contains(&name) => true,
+            Some(_) => name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !texts(),
+            None => false,
+        }
+    }
+
+    /// The word becomes a number, or an expression of numbers.
+    pub fn number_word(&self, word: &Word) -> bool {
+        word.pieces.iter().all(|piece| match piece {
+            Piece::Text { text, .. } => nameless(text),
+            piece => self.number_piece(piece),
+        })
+    }
+
+    pub fn number_piece(&self, piece: &Piece) -> bool {
+        match piece {
+            Piece::Text { .. } | Piece::Process { .. } => false,
+            Piece::Variable { name, changed, .. } => !changed && self.is_number(name),
+            Piece::Keys { name, .. } => self.get(name).is_some() && !self.associative(name),
+            Piece::Command { body, .. } => self.counts(body),
+            Piece::Number | Piece::Evaluated { .. } => true,
+        }
+    }
+
+    /// Evaluating the word runs nothing: every name in it is set there, or holds a number.
+    pub fn harmless_to_evaluate(&self, word: &Word) -> bool {
+        word.pieces.iter().enumerate().all(|(at, piece)| match piece {
+            Piece::Text { text, .. } => {
+                let joins =
+                    |at: Option<usize>| at.and_then(|at| word.pieces.get(at)).is_some_and(|piece| !matches!(piece, Piece::Text { .. }));
+                !text.contains(['$', '`', '\\'])
+                    && names(text).all(|name| self.harmless_name(&name, joins(at.checked_sub(1)), joins(Some(at + 1))))
+            }
+            piece => self.number_piece(piece),
+        })
+    }
+
+    /// `before` and `behind`: something that is expanded stands right there, and may make another name of this one.
+    fn harmless_name(&self, name: &Name<'_>, before: bool, behind: bool) -> bool {
+        !(before && name.first || behind && name.last) && (name.set || self.is_number(name.text))
+    }
+
+    /// The program of these commands prints a number and nothing else.
+    fn counts(&self, body: &[Command]) -> bool {
+        match body {
+            [Command::Pipeline(stages)] => stages.last().is_some_and(|last| self.counts(std::slice::from_ref(last))),
+            [Command::Simple(simple)] => self.prints_number(simple),
+            _ => false,
+        }
+    }
+
+    fn prints_number(&self, simple: &Simple) -> bool {
+        let Some((name, rest)) = simple.words.split_first() else { return false };
+        let literals: Option<Vec<_>> = rest.iter().map(Word::literal).collect();
+        let options = |words: &[std::borrow::Cow<'_, str>]| words.iter().all(|word| word.starts_with('-'));
+        match (name.literal().as_deref(), literals) {
+            (Some("seq" | "echo"), _) => rest.iter().all(|word| self.number_word(word)),
+            (Some("expr"), _) => {
+                matches!(rest, [_, operator, _] if matches!(operator.literal().as_deref(), Some("+" | "-" | "*" | "/" | "%")))
+            }
+            (Some("wc"), Some(words)) => options(&words),
+            (Some("nproc"), Some(words)) => options(&words),
+            (Some("tput"), Some(words)) => matches!(&words[..], [word] if matches!(&**word, "cols" | "lines" | "colors")),
+            (Some("id"), Some(words)) => matches!(&words[..], [word, ..] if matches!(&**word, "-u" | "-g")),
+            (Some("grep" | "egrep" | "fgrep"), Some(words)) => {
+                let (flags, operands): (Vec<_>, Vec<_>) = words.iter().partition(|word| word.starts_with('-'));
+                flags.iter().any(|word| !word.starts_with("--") && word.contains('c'))
+                    && flags.iter().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
+                    && operands.len() <= 2
+            }
+            (Some("date"), Some(words)) => words.iter().any(|word| word.starts_with('+')) && words.iter().all(|word| digits_of_date(word)),
+            (Some("stat"), Some(words)) => {
+                matches!(&words[..], [option, format, ..] if option == "-c" && matches!(&**format, "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%u" | "%g" | "%b"))
+            }
+            (Some("git"), Some(words)) => words.iter().any(|word| word == "rev-list") && words.iter().any(|word| word == "--count"),
+            (Some("jq"), Some(words)) => {
+                words.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word.trim_end().ends_with("length"))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `+%s` and its kin; a date from elsewhere (`-d`, `-r`) makes no other text of it.
+fn digits_of_date(word: &str) -> bool {
+    let Some(format) = word.strip_prefix('+') else { return true };
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        let good = if c == '%' {
+            matches!(rest.next(), Some('s' | 'd' | 'm' | 'Y' | 'y' | 'H' | 'M' | 'S' | 'N' | 'j' | 'u' | 'w'))
+        } else {
+            c.is_ascii_digit()
+        };
+        if !good {
+            return false;
+        }
+    }
+    true
+}
+
+/// A name in text that is evaluated.
+pub(crate) struct Name<'t> {
+    pub text: &'t str,
+    /// It is set there before it is read: `name = …`.
+    pub set: bool,
+    /// It stands at the beginning, or at the end, of the text.
+    pub first: bool,
+    pub last: bool,
+}
+
+/// The names in a text that is evaluated.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
+    let bytes = text.as_bytes();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            crate::steps::step(1);
+            if !is_word(bytes[at]) {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            while at < bytes.len() && (is_word(bytes[at]) || (bytes[start].is_ascii_digit() && matches!(bytes[at], b'#' | b'@'))) {
+                crate::steps::step(1);
+                at += 1;
+            }
+            if bytes[start].is_ascii_digit() {
+                continue;
+            }
+            let rest = text[at..].trim_start();
+            let set = rest.starts_with('=') && !rest.starts_with("==");
+            return Some(Name { text: &text[start..at], set, first: start == 0, last: at == bytes.len() });
+        }
+        None
+    })
+}

@@ -1,0 +1,60 @@
+//! Programs that only look at what is theirs to look at: local files, pictures by their ending, their own standard output.
+//!
+//! Each raises what goes beyond that and leaves options and operands to the table.
+
+use super::super::args::{Arg, UNKNOWN};
+use super::super::judge::Raise;
+use super::super::vet::{Finding, vet};
+use super::Call;
+use crate::{CommandClass, Part, ReasonCode};
+
+fn raise(out: &mut Part, call: &Call<'_>, class: CommandClass, reason: &'static str) {
+    out.raise_at(Finding::new(class, ReasonCode::Operand, reason), call.entry.at);
+}
+
+/// Operands, and values of options that name a file.
+fn named(call: &Call<'_>) -> Vec<Arg> {
+    let vetted = vet(call.entry, call.args);
+    let values = vetted.taken.iter().filter(|taken| taken.role == crate::knowledge::Role::File).map(|taken| taken.value.clone());
+    vetted.operands.iter().map(|&at| call.args[at].clone()).chain(values).collect()
+}
+
+/// An address, or a word with a protocol of its own, is no local file.
+pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
+    if named(call).iter().any(|arg| arg.text.contains(':') || (arg.is_open() && arg.known == 0 && arg.free)) {
+        raise(out, call, CommandClass::Network, "reads from another host");
+    }
+    false
+}
+
+/// The second operand is the output: only the standard one is harmless.
+pub(super) fn printed(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let to_itself = matches!(vetted.operands[..], [_, at] if call.args[at].full() == Some("-"));
+    if !to_itself && !vetted.info {
+        raise(out, call, CommandClass::Write, "writes beside its input");
+    }
+    false
+}
+
+/// Files whose ending is that of a picture, without a coder in front.
+pub(super) fn pictures(call: &Call<'_>, out: &mut Part) -> bool {
+    const ENDINGS: &[&str] = &[".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ico", ".avif", ".heic", ".PNG", ".JPG"];
+    let picture = |arg: &Arg| {
+        ENDINGS.iter().any(|ending| arg.text.ends_with(ending)) && !arg.text.contains(':') && !arg.text.starts_with(['@', '|', UNKNOWN])
+    };
+    if !named(call).iter().all(picture) {
+        raise(out, call, CommandClass::Write, "a file that may be more than a picture");
+    }
+    false
+}
+
+/// `--print KIND=FILE` writes.
+pub(super) fn rustc(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let prints = |option: &str| option.len() > 3 && "--print".starts_with(option);
+    if vetted.taken.iter().any(|taken| prints(&taken.option) && (taken.value.is_open() || taken.value.text.contains('='))) {
+        raise(out, call, CommandClass::Write, "prints to a file");
+    }
+    false
+}
