@@ -191,6 +191,9 @@ impl Shown {
                     "argv": r.argv.iter().map(|word| text(word)).collect::<Vec<_>>(), "cwd": text(&r.cwd), "root": text(&r.root),
                     "script": text(&r.script), "class": class, "decision": r.decision.as_str(), "reason": r.reason.as_str(),
                     "note": text(&r.note), "audit_id": r.question.map(|id| Uuid::from_bytes(id).to_string()), "repeated": r.repeated,
+                    "asked": r.asked.as_ref().map(|asked| json!({
+                        "function": text(&asked.function), "target": text(&asked.target), "site": text(&asked.site),
+                    })),
                 })
             }
             Record::Answered(r) => {

@@ -26,8 +26,12 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
     let gate_off = gate_off(&settings, &around);
     observable(&settings, arguments.observe)?;
     full_gate(&settings)?;
+    if settings.hold.value == config::Hold::Call {
+        return Err(Failure::Usage(format!("hold = call ({}): this version holds loaded images alone; say image", settings.hold.source)));
+    }
     let confinement = Confinement::of(arguments, &settings, around.uid)?;
     let plan = plan(&arguments.command, &settings, &around, &confinement, gate_off, arguments.observe)?;
+    let plan = Plan { shim: !arguments.no_shim, ..plan };
     announce(gate_off, arguments.observe);
     let status = warden::run(&plan)?;
     let fail_on_denied = arguments.fail_on_denied || arguments.preset.is_some_and(config::Preset::fail_on_denied);
@@ -68,6 +72,8 @@ pub(super) fn plan(
             Require::Seccomp => Mode::Seccomp,
             Require::Preload => Mode::Preload,
         },
+        shim: true,
+        rooms: settings.directories.runtime.join("runs"),
     })
 }
 

@@ -57,6 +57,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         root: if here { b"/".to_vec() } else { process.link_text("root")? },
         script: None,
         stdin: standard_input(&process),
+        asked: None,
     };
     Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here })
 }
@@ -116,6 +117,7 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
         root: process.link_text("root")?,
         script: Some(script),
         stdin: standard_input(&process),
+        asked: None,
     })
 }
 

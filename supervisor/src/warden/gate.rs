@@ -13,6 +13,7 @@ use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
+use super::shim::{self, Beside};
 use super::signals::Signals;
 use super::stack;
 use super::trust::View;
@@ -49,12 +50,13 @@ impl Subject {
 
     /// The event as the judge is told it. The image keeps its environment itself, and holds still: it is read again, rather
     /// than thousands of copies carried.
-    pub(super) fn event_with_environment(&self) -> Event {
+    pub(super) fn event_with_environment(&self, beside: Option<&Beside>) -> Event {
         let mut event = self.event().clone();
         if let Self::Image(image) = self {
             let read = stack::read(event.process.pid as i32, image.registers.sp(), image.registers.width());
             // One that cannot be read is dying; its call is over in a moment.
             event.environment = read.map(|initial| initial.environment).unwrap_or_default();
+            shim::leave(beside, &mut event.environment);
         }
         event
     }
@@ -115,6 +117,8 @@ pub(super) enum Errand {
 /// The gate of one run.
 pub(super) struct Gate {
     pub(super) agent: i32,
+    /// The shim in the agent's own process.
+    pub(super) beside: Option<Beside>,
     pub(super) launched: bool,
     pub(super) key: [u8; 32],
     pub(super) listener: OwnedFd,
@@ -227,9 +231,10 @@ impl Gate {
     /// A new supervisor knows the run and none of its open calls.
     fn ask_again(&mut self) {
         for number in self.calls.numbers() {
+            let beside = self.beside.as_ref();
             let message = match self.calls.state(number) {
-                Some(State::Judging(subject, _)) => Message::Judge(subject.event_with_environment()),
-                Some(State::Held(held)) => Message::Reopen(held.subject.event_with_environment(), held.verdict.clone()),
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event_with_environment(beside)),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event_with_environment(beside), held.verdict.clone()),
                 _ => continue,
             };
             self.link.send(&message);

@@ -26,6 +26,9 @@ impl Gate {
     pub(super) fn take_call(&mut self) {
         // ENOENT: the caller has died meanwhile.
         let Ok(notification) = notify::receive(self.listener.as_fd()) else { return };
+        if let Some(beside) = &mut self.beside {
+            beside.listen(&self.procfs);
+        }
         let Ok(group) = self.group_of(notification.tid) else {
             // Not to be seen from this pid namespace, or gone.
             return self.reply(notification.id, libc::EPERM);
@@ -92,6 +95,8 @@ impl Gate {
             Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
+                let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
+                event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));
                 let digest = repeat::digest(&self.key, &event);
                 self.link.send(&Message::Judge(event.clone()));
                 self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));

@@ -99,7 +99,13 @@ impl Gate {
         let launch = self.is_launch(tid);
         self.launched |= launch;
         match capture::image(&self.procfs, &self.view, pid, number, launch) {
-            Ok(image) => self.complete(number, Box::new(image)),
+            Ok(mut image) => {
+                if let Some(beside) = &mut self.beside {
+                    image.event.asked = beside.told(&image.event, image.parent);
+                    beside.leave(&mut image.event.environment);
+                }
+                self.complete(number, Box::new(image));
+            }
             Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
         }
         self.calls.contains(number)
@@ -170,7 +176,7 @@ impl Gate {
     pub(super) fn judge_with(&mut self, number: u64, script: Script) {
         let Some(State::Judging(subject @ Subject::Image(_), _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
         subject.event_mut().script.get_or_insert(script);
-        let event = subject.event_with_environment();
+        let event = subject.event_with_environment(self.beside.as_ref());
         self.link.send(&Message::Judge(event));
     }
 

@@ -27,7 +27,9 @@ mod probe;
 mod reaper;
 mod records;
 mod repeat;
+mod room;
 mod settle;
+mod shim;
 mod signals;
 mod snapshot;
 mod stack;
@@ -42,10 +44,12 @@ pub use probe::{Probe, probe};
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
+use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -68,7 +72,10 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Each held image costs a descriptor. The agent gets the limit that we were given.
     let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let mut launched = launch::launch(plan, &program, given)?;
+    let shim = laid(plan, &program);
+    let mut launched =
+        launch::launch(plan, &program, given, shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), Form::Beside)))?;
+    let beside = shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok());
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {
@@ -82,6 +89,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     launched.go().map_err(step("start the agent"))?;
     let gate = Gate {
         agent: launched.pid,
+        beside,
         launched: false,
         key,
         listener: launched.listener,
@@ -106,6 +114,23 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Reading the configuration took room that the gate, which stays for hours, has no use for.
     process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
+}
+
+/// The shim's library, where the program takes it. It judges nothing, so a run goes on without.
+fn laid(plan: &Plan, program: &Path) -> Option<shim::Shim> {
+    if !plan.shim || !shim::takes_shim(program) {
+        return None;
+    }
+    room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
+}
+
+fn left_out(error: &io::Error) {
+    say(&format!("warning: the shim is left out, so the agent's own lines are not shown: {error}"));
+}
+
+/// The value of LD_PRELOAD that the program would have.
+fn preload(plan: &Plan) -> Option<Vec<u8>> {
+    plan.launch_environment().into_iter().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.as_bytes().to_vec())
 }
 
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {

@@ -34,6 +34,10 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
     /// The least mode that the person accepts.
     pub require: Mode,
+    /// Whether the agent's own process gets the shim.
+    pub shim: bool,
+    /// Folder in which each run has one of its own, for what its tree has to find.
+    pub rooms: PathBuf,
 }
 
 impl Plan {

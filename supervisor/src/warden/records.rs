@@ -51,6 +51,7 @@ pub fn judged(event: &Event, parent: i32, digest: [u8; 32], verdict: &Verdict, r
         note: verdict.note.clone(),
         question: verdict.question,
         repeated,
+        asked: verdict.asked.clone(),
     })
 }
 
@@ -80,6 +81,7 @@ pub fn refused(call: u64, tid: i32, request: Option<&Request>, reason: Reason, n
         note: note.into(),
         question: None,
         repeated: false,
+        asked: None,
     })
 }
 

@@ -208,7 +208,7 @@ impl Gate {
         self.withdraw(number, Withdrawal::Changed);
         let Some(State::Held(mut held)) = self.calls.replace(number, State::Queued) else { return };
         held.subject.event_mut().script = Some(script);
-        self.link.send(&Message::Judge(held.subject.event_with_environment()));
+        self.link.send(&Message::Judge(held.subject.event_with_environment(self.beside.as_ref())));
         self.set(number, State::Judging(held.subject, held.rest));
     }
 
