@@ -5,7 +5,7 @@
 //! denied.
 
 use super::following::Followed;
-use super::judgement::{Judgement, covering, judge};
+use super::judgement::{Judgement, covering, is_preview, judge};
 use super::question::Question;
 use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
@@ -51,6 +51,7 @@ impl Supervisor {
             return self.tell_kept(run, Message::Verdict(verdict));
         }
         if let Some(grant) = judgement.grant.take()
+            && !is_preview(session, event)
             && !session.grants.has(&grant)
             && let Some(workspace) = workspaces.get_mut(&session.folder)
         {

@@ -23,7 +23,7 @@ use crate::journal::Journal;
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
+use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script, Verdict};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -33,18 +33,18 @@ use std::time::{Duration, Instant};
 /// How often held images are looked at for signals.
 const SWEEP: Duration = Duration::from_millis(900);
 
-/// What is judged: an image in its exec stop, or a text whose caller waits in its call.
+/// What is judged: an image in its exec stop, or a call whose caller waits in it.
 #[derive(Debug)]
 pub(super) enum Subject {
     Image(Box<Image>),
-    Text(Box<Event>),
+    Call(Box<Event>),
 }
 
 impl Subject {
     pub(super) fn event(&self) -> &Event {
         match self {
             Self::Image(image) => &image.event,
-            Self::Text(event) => event,
+            Self::Call(event) => event,
         }
     }
 
@@ -64,7 +64,7 @@ impl Subject {
     pub(super) fn event_mut(&mut self) -> &mut Event {
         match self {
             Self::Image(image) => &mut image.event,
-            Self::Text(event) => event,
+            Self::Call(event) => event,
         }
     }
 }
@@ -99,14 +99,25 @@ pub(super) struct Call {
     pub(super) group: i32,
     /// The file is a text that was allowed: the kernel's ENOEXEC may reach the caller.
     pub(super) text_allowed: bool,
+    /// What a person has approved in the call, to be compared with what is loaded.
+    pub(super) approved: Option<Box<Approved>>,
     pub(super) digest: [u8; 32],
     pub(super) state: State,
+}
+
+/// An approval that was given in the call.
+#[derive(Debug)]
+pub(super) struct Approved {
+    pub(super) event: Event,
+    pub(super) digest: [u8; 32],
+    pub(super) verdict: Verdict,
 }
 
 /// What comes back from errands.
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
+    Called(u64, io::Result<Event>),
     Read(u64, Box<Image>, io::Result<()>),
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
@@ -116,6 +127,9 @@ pub(super) enum Errand {
 
 /// The gate of one run.
 pub(super) struct Gate {
+    pub(super) mode: Mode,
+    /// A start that has to be asked about waits in its call.
+    pub(super) holds_calls: bool,
     pub(super) agent: i32,
     /// The shim in the agent's own process.
     pub(super) beside: Option<Beside>,
@@ -214,6 +228,7 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
+                Errand::Called(call, event) => self.called(call, event),
                 Errand::Read(call, image, read) => self.read(call, image, read),
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
@@ -312,7 +327,7 @@ impl Gate {
     /// Refused before anything was loaded, with the reason in the journal.
     pub(super) fn record_refusal(&mut self, number: u64, reason: stayexec_protocol::Reason, note: &str) {
         let Some(call) = self.calls.get(number) else { return };
-        let record = records::refused(number, call.notification.tid, call.request.as_ref(), reason, note);
+        let record = records::refused(self.mode, number, call.notification.tid, call.request.as_ref(), reason, note);
         // It is refused in any case; an unwritable journal has been reported.
         let _ = self.record(&record);
     }

@@ -8,6 +8,7 @@ use super::fence::{self, Writable};
 use super::{Plan, RunError};
 use super::{reaper, shim};
 use crate::sys::process::{self, Fork};
+use crate::sys::ptrace::{self, Change};
 use crate::sys::{filter, socket};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask};
 use std::ffi::{CString, OsStr, OsString};
@@ -37,6 +38,22 @@ impl Launched {
     /// EPIPE where it has ended.
     pub fn go(&mut self) -> io::Result<()> {
         self.go.write_all(b"g")
+    }
+
+    /// Whether the warden can attach to it, and so to what it starts: tried out while it waits.
+    ///
+    /// # Errors
+    /// EPERM where a filter, Yama or a missing capability forbids it.
+    pub fn try_attaching(&self) -> io::Result<()> {
+        ptrace::seize(self.pid)?;
+        ptrace::interrupt(self.pid)?;
+        loop {
+            match ptrace::wait(self.pid) {
+                Change::None => std::thread::yield_now(),
+                Change::Ended(_) | Change::Gone => return Err(io::Error::from_raw_os_error(libc::ESRCH)),
+                _ => return ptrace::detach(self.pid, 0),
+            }
+        }
     }
 }
 

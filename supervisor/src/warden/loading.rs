@@ -78,6 +78,7 @@ impl Gate {
             Change::Signal(signal) => self.leave_failed(number, tid, signal),
             Change::Interrupted | Change::GroupStop(_) | Change::Syscall => self.leave_failed(number, tid, 0),
         }
+        self.not_started(number);
         self.calls.remove(number);
         false
     }
@@ -141,6 +142,9 @@ impl Gate {
         if let Some(call) = self.calls.get_mut(number) {
             call.digest = digest;
         }
+        if self.is_as_approved(number, &image) {
+            return self.release_approved(number, image);
+        }
         let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
         if repeated.is_none() {
             image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
@@ -157,8 +161,8 @@ impl Gate {
 
     /// The judge has to know what an operand holds.
     pub(super) fn look_at_operand(&mut self, number: u64, path: Vec<u8>) {
-        let Some(State::Judging(Subject::Image(image), _)) = self.calls.state(number) else { return };
-        let pid = image.event.process.pid as i32;
+        let Some(State::Judging(subject, _)) = self.calls.state(number) else { return };
+        let pid = subject.event().process.pid as i32;
         if let Ok(script) = capture::script_at(&self.procfs, &self.view, pid, &path, true, true) {
             return self.judge_with(number, script);
         }
@@ -174,7 +178,7 @@ impl Gate {
 
     /// Asks the judge again, with the operand that it wanted to see.
     pub(super) fn judge_with(&mut self, number: u64, script: Script) {
-        let Some(State::Judging(subject @ Subject::Image(_), _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
+        let Some(State::Judging(subject, _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
         subject.event_mut().script.get_or_insert(script);
         let event = subject.event_with_environment(self.beside.as_ref());
         self.link.send(&Message::Judge(event));

@@ -7,15 +7,18 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod arguments;
+mod called;
 mod calls;
 mod capture;
 mod courtesy;
 mod devices;
+mod elf;
 mod ending;
 mod errand;
 mod fence;
 mod gate;
 mod hold;
+mod incall;
 mod intake;
 mod launch;
 mod link;
@@ -63,6 +66,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
     let Some(name) = plan.command.first() else { return Err(RunError::NotFound(String::new())) };
+    if plan.require == Mode::Preload {
+        return Err(RunError::Unsupported("require = preload: this version does not run with the shim alone".into()));
+    }
     let program = launch::find(name, std::env::var_os("PATH").as_deref())?;
     let started = process::file_clock();
     let run = plan.run;
@@ -75,6 +81,9 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let shim = laid(plan, &program);
     let mut launched =
         launch::launch(plan, &program, given, shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), Form::Beside)))?;
+    if plan.require == Mode::Verify {
+        launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
+    }
     let beside = shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok());
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
@@ -84,10 +93,12 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let procfs = Arc::new(Procfs::open().map_err(step("open a procfs of the warden's own"))?);
     let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
     let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
-    journal.append(&records::started(plan, run, Mode::Verify)).map_err(step("write the journal"))?;
+    journal.append(&records::started(plan, run, plan.require)).map_err(step("write the journal"))?;
     notify::prefer_caller_cpu(launched.listener.as_fd());
     launched.go().map_err(step("start the agent"))?;
     let gate = Gate {
+        mode: plan.require,
+        holds_calls: plan.holds_calls,
         agent: launched.pid,
         beside,
         launched: false,
@@ -126,6 +137,13 @@ fn laid(plan: &Plan, program: &Path) -> Option<shim::Shim> {
 
 fn left_out(error: &io::Error) {
     say(&format!("warning: the shim is left out, so the agent's own lines are not shown: {error}"));
+}
+
+fn unattachable(error: &io::Error) -> String {
+    format!(
+        "cannot attach to what it starts, so nothing can be verified: ptrace: {error}; `stayexec doctor` says what to change, and \
+         --require seccomp runs with less"
+    )
 }
 
 /// The value of LD_PRELOAD that the program would have.

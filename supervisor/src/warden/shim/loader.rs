@@ -4,19 +4,15 @@
 //! own, readable. Any other starts without the shim's variables: a static program would hand them to its children, and a
 //! loader of another width would complain on the program's standard error.
 
+use super::super::elf::{self, HEAD, Kind};
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Deepest chain of `#!` lines that the kernel follows.
 const CHAIN: usize = 5;
-/// The kernel looks at this many bytes to tell what a file is (BINPRM_BUF_SIZE).
-const HEAD: usize = 256;
-/// Type of the program header that names the loader (elf(5)).
-const PT_INTERP: u32 = 3;
-/// Most program headers that are looked at.
-const HEADERS: u16 = 64;
 
 /// Whether the program at `path`, or the interpreter that the kernel loads for it, would load the shim.
 pub fn takes_shim(path: &Path) -> bool {
@@ -28,42 +24,14 @@ pub fn takes_shim(path: &Path) -> bool {
         }
         let mut head = [0; HEAD];
         let Ok(n) = file.read(&mut head) else { return false };
-        match head[..n].strip_prefix(b"#!") {
-            Some(line) => match interpreter(line) {
-                Some(next) => path = next,
-                None => return false,
-            },
-            None => return has_loader(&file, &head[..n]),
+        if !head.starts_with(b"#!") {
+            return matches!(elf::kind(&file, &head[..n]), Kind::Dynamic(_));
         }
+        let Some((next, _)) = elf::interpreter(&head[..n]) else { return false };
+        path = std::ffi::OsString::from_vec(next).into();
     }
     false
 }
-
-fn interpreter(line: &[u8]) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    let line = line.split(|&b| b == b'\n').next()?.trim_ascii_start();
-    let word = line.split(|b| b" \t\0".contains(b)).next().filter(|word| !word.is_empty())?;
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(word)))
-}
-
-/// Whether it is an ELF file of our own machine that names a loader.
-fn has_loader(file: &File, head: &[u8]) -> bool {
-    let half = |at: usize| head.get(at..at + 2).map(|b| u16::from_le_bytes([b[0], b[1]]));
-    let (Some(machine), Some(size), Some(count)) = (half(18), half(54), half(56)) else { return false };
-    // 64-bit, little-endian, this machine.
-    if !head.starts_with(b"\x7fELF\x02\x01") || machine != MACHINE || size < 4 {
-        return false;
-    }
-    let Some(at) = head.get(32..40).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes) else { return false };
-    (0..count.min(HEADERS)).any(|n| {
-        let mut kind = [0; 4];
-        let place = at.checked_add(u64::from(n) * u64::from(size));
-        place.is_some_and(|place| file.read_exact_at(&mut kind, place).is_ok()) && u32::from_le_bytes(kind) == PT_INTERP
-    })
-}
-
-/// EM_X86_64 or EM_AARCH64 (elf.h).
-const MACHINE: u16 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
 
 #[cfg(test)]
 mod tests {
