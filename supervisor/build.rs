@@ -8,8 +8,17 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 8] =
-    ["Cargo.toml", "src", "web", "../Cargo.toml", "../Cargo.lock", "../policy/src", "../policy/knowledge", "../protocol/src"];
+const SOURCES: [&str; 9] = [
+    "Cargo.toml",
+    "src",
+    "web",
+    "../Cargo.toml",
+    "../Cargo.lock",
+    "../policy/src",
+    "../policy/knowledge",
+    "../preload/src",
+    "../protocol/src",
+];
 
 fn main() -> io::Result<()> {
     let mut files = Vec::new();

@@ -22,6 +22,7 @@ const FIXTURES: &[(&str, &str, &[&str])] = &[
     ("storm", "storm", &[]),
     ("daemon", "daemon", &[]),
     ("calls", "calls", &[]),
+    ("outer", "outer", &[]),
     ("loaded", "loaded.so", &["-shared", "-fPIC"]),
 ];
 

@@ -130,6 +130,18 @@ impl Script {
 }
 
 wire_struct! {
+    /// What the shim told of the call behind a start: its caller's words. They show what was meant; nothing is judged by them.
+    pub struct Asked {
+        /// Name of the C library's function.
+        pub function: Vec<u8>,
+        /// Path, file or, for `system` and `popen`, the line, as given.
+        pub target: Vec<u8>,
+        /// Where it was called: file and offset in it, or a mere address.
+        pub site: Vec<u8>,
+    }
+}
+
+wire_struct! {
     /// One program start.
     pub struct Event {
         /// Number of the call, unique in its run.
@@ -160,5 +172,7 @@ wire_struct! {
         pub script: Option<Script>,
         /// Standard input.
         pub stdin: Stdin,
+        /// The call, where the shim told of it.
+        pub asked: Option<Asked>,
     }
 }

@@ -23,7 +23,7 @@ mod wire;
 
 #[cfg(feature = "alloc")]
 pub use {
-    event::{Event, Executable, FileId, Process, Script, Stage, Stdin},
+    event::{Asked, Event, Executable, FileId, Process, Script, Stage, Stdin},
     message::{Enlist, Message, Withdrawal},
     record::{Answered, Ended, Judged, Record, Started, Withdrawn},
     verdict::{Answer, Decision, Mode, Reason, Verdict},
@@ -31,7 +31,7 @@ pub use {
 };
 
 /// Number of this protocol. A warden and a supervisor whose numbers differ refuse each other.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// The words for the ranks of the classes, lowest first. What they mean is policy.
 pub const CLASS_WORDS: [&str; 5] = ["read", "write", "network", "install", "destructive"];

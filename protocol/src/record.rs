@@ -4,7 +4,7 @@
 //! texts: they are kept as digests.
 
 use crate::wire::wire_struct;
-use crate::{Decision, FileId, Mode, Process, Reader, Reason, Stage, Wire, WireError};
+use crate::{Asked, Decision, FileId, Mode, Process, Reader, Reason, Stage, Wire, WireError};
 use alloc::vec::Vec;
 
 wire_struct! {
@@ -80,6 +80,8 @@ wire_struct! {
         pub question: Option<[u8; 16]>,
         /// Whether the warden repeated a judgement that it was given before.
         pub repeated: bool,
+        /// The call as the shim told it, redacted.
+        pub asked: Option<Asked>,
     }
 }
 
@@ -129,6 +131,7 @@ wire_struct! {
 
 /// One record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are judged calls")]
 pub enum Record {
     /// First record of every journal.
     Started(Started),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a verdict always names its reason. Refuses a default: there is no `Decision` for "nothing was decided".
 
+use crate::Asked;
 use crate::wire::{wire_struct, wire_words};
 use alloc::vec::Vec;
 
@@ -94,6 +95,8 @@ wire_struct! {
         pub question: Option<[u8; 16]>,
         /// Whether the warden may give the same answer to the same start by itself.
         pub repeatable: bool,
+        /// The call as the shim told it, made fit to be stored and shown.
+        pub asked: Option<Asked>,
     }
 }
 

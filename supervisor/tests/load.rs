@@ -42,6 +42,7 @@ fn record(call: u64) -> Record {
         note: vec![],
         question: None,
         repeated: false,
+        asked: None,
     })
 }
 

@@ -8,7 +8,7 @@ mod wrap;
 pub(super) use wrap::{LauncherName, Wrap, WrapInstall, WrapRun};
 
 use super::questions;
-use crate::config::{Deadline, Origin, Overrides, Preset, Require};
+use crate::config::{Deadline, Hold, Origin, Overrides, Preset, Require};
 use clap::{Args, Subcommand};
 use stayexec_policy::{CommandClass, GateDecision, Tier};
 use std::ffi::OsString;
@@ -35,9 +35,12 @@ pub(super) struct RunOptions {
     /// How long a question waits, as 90s or 10m
     #[arg(long)]
     pub(super) deadline: Option<Deadline>,
-    /// The least mode to run in
+    /// The mode of the gate: verify judges what was loaded; less has to be asked for
     #[arg(long)]
     pub(super) require: Option<Require>,
+    /// Where a start waits for its answer: loaded (image), or in the call, where no timer of the agent's runs
+    #[arg(long)]
+    pub(super) hold: Option<Hold>,
     /// The folder that the run is about
     #[arg(long)]
     pub(super) workspace: Option<PathBuf>,
@@ -50,6 +53,9 @@ pub(super) struct RunOptions {
     /// One more folder that a confined tree may write to
     #[arg(long, value_name = "DIR")]
     pub(super) writable: Vec<PathBuf>,
+    /// Leave the library out that tells which line of the agent's own made a call
+    #[arg(long)]
+    pub(super) no_shim: bool,
     /// Record only: ask and refuse nothing
     #[arg(long)]
     pub(super) observe: bool,
@@ -72,6 +78,7 @@ impl RunOptions {
             origin: self.origin,
             deadline: self.deadline,
             require: self.require,
+            hold: self.hold,
             workspace: self.workspace.clone(),
             preset: self.preset,
             observe: self.observe,

@@ -14,7 +14,7 @@ use crate::judge::shown_bytes;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use serde_json::{Value, json};
-use stayexec_protocol::{CLASS_WORDS, Record};
+use stayexec_protocol::{CLASS_WORDS, Mode, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::AsFd;
@@ -186,11 +186,15 @@ impl Shown {
                     self.held.insert((run.to_owned(), r.call), (class.to_owned(), command.clone()));
                 }
                 json!({
-                    "record": "judged", "call": r.call, "stage": r.stage.as_str(), "mode": r.mode.as_str(), "pid": r.process.pid,
+                    "record": "judged", "call": r.call, "stage": r.stage.as_str(), "mode": r.mode.as_str(), "verified": r.mode == Mode::Verify,
+                    "pid": r.process.pid,
                     "parent": r.parent, "euid": r.euid, "file": text(&r.path), "command": command,
                     "argv": r.argv.iter().map(|word| text(word)).collect::<Vec<_>>(), "cwd": text(&r.cwd), "root": text(&r.root),
                     "script": text(&r.script), "class": class, "decision": r.decision.as_str(), "reason": r.reason.as_str(),
                     "note": text(&r.note), "audit_id": r.question.map(|id| Uuid::from_bytes(id).to_string()), "repeated": r.repeated,
+                    "asked": r.asked.as_ref().map(|asked| json!({
+                        "function": text(&asked.function), "target": text(&asked.target), "site": text(&asked.site),
+                    })),
                 })
             }
             Record::Answered(r) => {

@@ -5,7 +5,7 @@
 use super::arguments::RunOptions;
 use super::confine::Confinement;
 use super::{context, search};
-use crate::config::{self, Frozen, Permission, Require, Settings, Surroundings};
+use crate::config::{self, Frozen, Hold, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
 use crate::journal;
@@ -25,10 +25,11 @@ pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     let settings = config::load(&overrides, &around)?;
     let gate_off = gate_off(&settings, &around);
     observable(&settings, options.observe)?;
-    full_gate(&settings)?;
     let confinement = Confinement::of(options, command, &settings, around.uid)?;
     let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;
+    let plan = Plan { shim: !options.no_shim, ..plan };
     announce(gate_off, options.observe);
+    warn_of_mode(&settings);
     let status = warden::run(&plan)?;
     let fail_on_denied = options.fail_on_denied || options.preset.is_some_and(config::Preset::fail_on_denied);
     if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
@@ -77,6 +78,9 @@ pub(super) fn plan(
             Require::Seccomp => Mode::Seccomp,
             Require::Preload => Mode::Preload,
         },
+        holds_calls: frozen.hold == Hold::Call,
+        shim: true,
+        rooms: settings.directories.runtime.join("runs"),
     })
 }
 
@@ -102,14 +106,15 @@ fn observable(settings: &Settings, observe: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// This version knows the full gate alone, and starts nothing behind less.
-fn full_gate(settings: &Settings) -> Result<(), Failure> {
+/// Less than the full gate is never had unnoticed.
+fn warn_of_mode(settings: &Settings) {
     let asked = &settings.require;
-    if asked.value == Require::Verify {
-        return Ok(());
-    }
-    let line = format!("require = {} ({}): this version runs with the full gate alone; say verify", word(&asked.value), asked.source);
-    Err(Failure::Usage(line))
+    let weakness = match asked.value {
+        Require::Verify => return,
+        Require::Seccomp => "commands are judged by what their callers say, which can change before they are loaded",
+        Require::Preload => "only programs that load the preload library ask; static ones and raw system calls pass by it",
+    };
+    say(&format!("warning: require = {} ({}): {weakness}; its rows are marked unverified", word(&asked.value), asked.source));
 }
 
 fn announce(gate_off: bool, observe: bool) {

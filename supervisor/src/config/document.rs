@@ -35,6 +35,17 @@ pub enum Require {
     Preload,
 }
 
+/// Where a start waits for its answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Hold {
+    /// Loaded, before its first instruction; its parent is free.
+    #[default]
+    Image,
+    /// In the call, so that no timer of the caller's runs; looked at again once it is loaded.
+    Call,
+}
+
 /// Whether a way around the gate may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -138,6 +149,8 @@ pub struct Document {
     pub deadline: Option<Spanned<Deadline>>,
     /// The least mode.
     pub require: Option<Spanned<Require>>,
+    /// Where a start waits.
+    pub hold: Option<Spanned<Hold>>,
     /// Whether STAYEXEC_APPROVAL_GATE=0 counts.
     pub gate_off: Option<Spanned<Permission>>,
     /// Whether `run --observe` may be used.

@@ -3,7 +3,7 @@
 //! Invariant: it is complete: a supervisor that has it reads no file. Refuses a text of another format, with keys that it
 //! does not know, or with a matrix that is looser than may be.
 
-use super::{ConfigError, Deadline, KnowledgeText, Origin, Program, Require, Settings};
+use super::{ConfigError, Deadline, Hold, KnowledgeText, Origin, Program, Require, Settings};
 use serde::{Deserialize, Serialize};
 use stayexec_policy::rule::Rule;
 use stayexec_policy::{ClassifySettings, CommandClass, GateDecision, Matrix, SecurityPolicy, Tier};
@@ -95,6 +95,8 @@ pub struct Frozen {
     pub deadline: Deadline,
     /// The least mode.
     pub require: Require,
+    /// Where a start waits for its answer.
+    pub hold: Hold,
     /// The person switched prompts off.
     pub gate_off: bool,
     /// The run only observes.
@@ -130,6 +132,7 @@ impl Frozen {
             origin: settings.origin.value,
             deadline: settings.deadline.value,
             require: settings.require.value,
+            hold: settings.hold.value,
             gate_off,
             observe,
             matrix: settings.matrix.iter().map(|(tier, class, cell)| Cell { tier: *tier, class: *class, decision: cell.value }).collect(),

@@ -4,7 +4,7 @@
 //! they would be relative to is not the same for everyone who reads the file.
 
 use super::document::{Document, line_at};
-use super::{ConfigError, Deadline, Origin, Permission, Preset, Program, Require, Source, Sourced, Surroundings};
+use super::{ConfigError, Deadline, Hold, Origin, Permission, Preset, Program, Require, Source, Sourced, Surroundings};
 use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, SecurityPolicy, Shell, Tier, Unknown};
 use std::fs::OpenOptions;
@@ -28,6 +28,8 @@ pub struct Overrides {
     pub deadline: Option<Deadline>,
     /// `--require`.
     pub require: Option<Require>,
+    /// `--hold`.
+    pub hold: Option<Hold>,
     /// `--workspace`.
     pub workspace: Option<PathBuf>,
     /// `--preset`.
@@ -45,6 +47,7 @@ pub struct Layer {
     pub(super) origin: Option<Sourced<Origin>>,
     pub(super) deadline: Option<Sourced<Deadline>>,
     pub(super) require: Option<Sourced<Require>>,
+    pub(super) hold: Option<Sourced<Hold>>,
     pub(super) gate_off: Option<Sourced<Permission>>,
     pub(super) observe: Option<Sourced<Permission>>,
     pub(super) matrix: Vec<(Tier, CommandClass, Sourced<GateDecision>)>,
@@ -81,6 +84,7 @@ impl Layer {
         Self {
             tier: overrides.tier.map(|tier| Sourced::new(tier, flag("--tier"))),
             deadline: overrides.deadline.map(|deadline| Sourced::new(deadline, flag("--deadline"))),
+            hold: overrides.hold.map(|hold| Sourced::new(hold, flag("--hold"))),
             origin: (overrides.origin.map(|origin| Sourced::new(origin, flag("--origin"))))
                 .or_else(|| Some(Sourced::new(preset?.origin()?, by_preset.clone()))),
             require: (overrides.require.map(|require| Sourced::new(require, flag("--require"))))
@@ -96,6 +100,7 @@ impl Layer {
             origin: variable(around, "STAYEXEC_ORIGIN", word::<Origin>)?,
             deadline: variable(around, "STAYEXEC_DEADLINE", str::parse::<Deadline>)?,
             require: variable(around, "STAYEXEC_REQUIRE", word::<Require>)?,
+            hold: variable(around, "STAYEXEC_HOLD", word::<Hold>)?,
             ..Self::default()
         })
     }
@@ -165,6 +170,7 @@ impl Place<'_> {
             origin: document.origin.map(|value| self.at(value)),
             deadline: document.deadline.map(|value| self.at(value)),
             require: document.require.map(|value| self.at(value)),
+            hold: document.hold.map(|value| self.at(value)),
             gate_off: document.gate_off.map(|value| self.at(value)),
             observe: document.observe.map(|value| self.at(value)),
             matrix: matrix.map(|(tier, class, cell)| (tier, class, self.at(cell))).collect(),

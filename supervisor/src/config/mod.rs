@@ -21,7 +21,7 @@ mod workspace;
 
 pub use deadline::Deadline;
 pub use directories::{Directories, journals, make_private, workspace_state};
-pub use document::{Origin, Permission, Program, Require, RiskLevel};
+pub use document::{Hold, Origin, Permission, Program, Require, RiskLevel};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
 pub use knowledge::{KnowledgeText, knowledge, policy};

@@ -6,8 +6,8 @@
 use super::error::Looser;
 use super::layers::{Layer, Overrides};
 use super::{
-    ConfigError, Deadline, Directories, KnowledgeText, Origin, Permission, Program, Require, Source, Sourced, Surroundings, knowledge,
-    workspace,
+    ConfigError, Deadline, Directories, Hold, KnowledgeText, Origin, Permission, Program, Require, Source, Sourced, Surroundings,
+    knowledge, workspace,
 };
 use stayexec_policy::rule::Rule;
 use stayexec_policy::{CommandClass, GateDecision, Matrix, Shell, Tier, Unknown};
@@ -31,6 +31,8 @@ pub struct Settings {
     pub deadline: Sourced<Deadline>,
     /// The least mode.
     pub require: Sourced<Require>,
+    /// Where a start waits for its answer.
+    pub hold: Sourced<Hold>,
     /// Whether STAYEXEC_APPROVAL_GATE=0 counts.
     pub gate_off: Sourced<Permission>,
     /// Whether `run --observe` may be used.
@@ -78,6 +80,7 @@ pub fn load(overrides: &Overrides, around: &Surroundings) -> Result<Settings, Co
         origin: layers.settle("origin", |layer| layer.origin.as_ref(), Origin::Interactive)?,
         deadline: layers.settle("deadline", |layer| layer.deadline.as_ref(), Deadline::DEFAULT)?,
         require: layers.settle("require", |layer| layer.require.as_ref(), Require::Verify)?,
+        hold: layers.settle("hold", |layer| layer.hold.as_ref(), Hold::Image)?,
         gate_off: layers.settle("gate_off", |layer| layer.gate_off.as_ref(), Permission::Allow)?,
         observe: layers.settle("observe", |layer| layer.observe.as_ref(), Permission::Allow)?,
         matrix: layers.matrix()?,
@@ -121,6 +124,14 @@ looseness!(Tier, |tier| tier as u64, format!("\"{tier}\""));
 looseness!(GateDecision, |cell| 2 - cell as u64, format!("\"{cell}\""));
 looseness!(Deadline, |deadline| deadline.duration().as_secs(), format!("\"{deadline}\""));
 looseness!(Require, |require| require as u64, json(&require));
+// Neither lets anything through that the other does not.
+looseness!(
+    Hold,
+    |hold| match hold {
+        Hold::Image | Hold::Call => 0,
+    },
+    json(&hold)
+);
 looseness!(Permission, |permission| 1 - permission as u64, json(&permission));
 looseness!(Shell, |shell| u64::from(shell == Shell::Normal), json(&shell));
 looseness!(Unknown, |unknown| u64::from(unknown == Unknown::Write), json(&unknown));

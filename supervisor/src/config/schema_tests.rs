@@ -52,7 +52,7 @@ fn both_know_the_same_keys() -> Result<()> {
 fn both_know_the_same_words() -> Result<()> {
     let schema = schema()?;
     let top = &schema["properties"];
-    for key in ["tier", "origin", "require", "gate_off", "observe"] {
+    for key in ["tier", "origin", "require", "hold", "gate_off", "observe"] {
         assert_eq!(words(&top[key]["enum"]), known(&format!("{key} = \"zzz\"")), "{key}");
     }
     for key in ["shell", "unknown"] {

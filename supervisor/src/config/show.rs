@@ -21,6 +21,7 @@ pub fn rows(settings: &Settings) -> Vec<Row> {
         row("origin", &settings.origin),
         row("deadline", &settings.deadline),
         row("require", &settings.require),
+        row("hold", &settings.hold),
         row("gate_off", &settings.gate_off),
         row("observe", &settings.observe),
     ];

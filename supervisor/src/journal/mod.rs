@@ -14,7 +14,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 /// First bytes of a journal: name and version of the format.
-pub const MAGIC: &[u8; 8] = b"SXJRNL\0\x01";
+pub const MAGIC: &[u8; 8] = b"SXJRNL\0\x02";
 
 /// The key of the chain, kept outside the store.
 pub type Key = [u8; 32];

@@ -5,7 +5,7 @@
 //! denied.
 
 use super::following::Followed;
-use super::judgement::{Judgement, covering, judge};
+use super::judgement::{Judgement, covering, is_preview, judge};
 use super::question::Question;
 use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
@@ -14,7 +14,7 @@ use super::{facts, text};
 use crate::clock::{self, Nanos, rfc3339};
 use hmac::Mac;
 use stayexec_policy::{CommandClass, redact};
-use stayexec_protocol::{Decision, Event, Message, Reason, Verdict, Wire};
+use stayexec_protocol::{Asked, Decision, Event, Message, Reason, Verdict, Wire};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use uuid::Uuid;
@@ -51,6 +51,7 @@ impl Supervisor {
             return self.tell_kept(run, Message::Verdict(verdict));
         }
         if let Some(grant) = judgement.grant.take()
+            && !is_preview(session, event)
             && !session.grants.has(&grant)
             && let Some(workspace) = workspaces.get_mut(&session.folder)
         {
@@ -198,6 +199,13 @@ fn unjudged() -> Judgement {
     }
 }
 
+/// The call as it may be stored and shown.
+fn told(asked: &Asked) -> Asked {
+    let target = redact::text(&String::from_utf8_lossy(&asked.target));
+    let safe = |bytes: &[u8]| text::folded(bytes).into_bytes();
+    Asked { function: safe(&asked.function), target: safe(target.as_bytes()), site: safe(&asked.site) }
+}
+
 fn verdict(event: &Event, judgement: &Judgement) -> Verdict {
     let argv = redact::argv(&event.argv);
     Verdict {
@@ -210,5 +218,6 @@ fn verdict(event: &Event, judgement: &Judgement) -> Verdict {
         note: redact::text(&judgement.note).into_bytes(),
         question: None,
         repeatable: judgement.repeatable,
+        asked: event.asked.as_ref().map(told),
     }
 }

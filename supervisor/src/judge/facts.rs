@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The operand that has to be read before this event can be judged: the script of a shell or an interpreter.
 pub fn unread_script(session: &Session, event: &Event) -> Option<Vec<u8>> {
-    (event.script.is_none() && event.stage == Stage::Loaded).then(|| assess(session, event).wants).flatten()
+    (event.script.is_none() && event.stage != Stage::Text).then(|| assess(session, event).wants).flatten()
 }
 
 /// What the classifier says of an event.

@@ -131,12 +131,13 @@ impl Following {
 mod tests {
     use super::super::session::testing::event;
     use super::*;
+    use stayexec_policy::SecurityPolicy;
+    use std::path::Path;
 
     fn start(following: &mut Following, call: u64) -> Option<Followed> {
-        let path = PathBuf::from(format!("/nowhere/{call}"));
-        let operand = stayexec_policy::forbidden::Operand { program: "cat".into(), word: "x".into(), path };
         // So many are not looked up on the judge's thread.
-        let operands = Operands { opened: vec![operand; 300], commands: vec![] };
+        let text = format!("cat {}", format!("/nowhere/{call} ").repeat(300));
+        let operands = Operands::of_command(&SecurityPolicy::default(), &text, Path::new("/"), Path::new("/"));
         following.begin(Uuid::nil(), Event { call, ..event("/usr/bin/cat", &["cat", "x"]) }, operands)
     }
 

@@ -11,10 +11,10 @@ use super::session::Session;
 use super::workspaces::Workspace;
 use super::{environment, facts, forbidden, rules};
 use crate::clock::Nanos;
-use crate::config::{Origin, RiskLevel};
+use crate::config::{Origin, Require, RiskLevel};
 use stayexec_policy::forbidden::Operand;
 use stayexec_policy::{Assessment, CommandClass, GateDecision};
-use stayexec_protocol::{Decision, Event, Reason};
+use stayexec_protocol::{Decision, Event, Reason, Stage};
 
 /// The variable in which a caller declares the class of what it starts.
 const DECLARED: &[u8] = b"STAYEXEC_DECLARED_CLASS=";
@@ -41,7 +41,8 @@ pub struct Judgement {
 /// Judges one start by the steps of the order.
 pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, now: Nanos) -> Judgement {
     let event = &followed.event;
-    let launched = session.launch.covers(event);
+    // What only asks whether a person will be asked uses nothing up.
+    let launched = if is_preview(session, event) { session.launch.clone().covers(event) } else { session.launch.covers(event) };
     let assessment = facts::assess(session, event);
     let (class, why) = raised(session, event, &assessment);
     let (class, why) = led_outside(session, followed).filter(|(outside, _)| *outside > class).unwrap_or((class, why));
@@ -88,6 +89,11 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
         }
     };
     observed(session, judgement)
+}
+
+/// Whether the start is looked at in its call and will be judged again when it is loaded.
+pub fn is_preview(session: &Session, event: &Event) -> bool {
+    event.stage == Stage::Called && session.frozen.require == Require::Verify
 }
 
 /// What an approval of an event covers, and what it can remember.

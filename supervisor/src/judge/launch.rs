@@ -9,7 +9,7 @@ use stayexec_protocol::{Event, Process};
 const CHAIN: u8 = 4;
 
 /// What of a run's launch was seen.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Launch {
     process: Option<(u32, u64)>,
     /// What `env` is about to start in that process.

@@ -137,6 +137,7 @@ pub mod testing {
             root: b"/".to_vec(),
             script: None,
             stdin: Stdin::Null,
+            asked: None,
         }
     }
 

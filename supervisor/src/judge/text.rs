@@ -53,6 +53,11 @@ pub fn word(bytes: &[u8]) -> String {
     shown
 }
 
+/// Bytes as text, folded where they are many.
+pub fn folded(bytes: &[u8]) -> String {
+    fold(word(bytes))
+}
+
 /// Text from outside as shown.
 pub fn word_of_text(text: &str) -> String {
     display::text(text, false)

@@ -85,6 +85,10 @@ pub struct Region {
     pub ino: u64,
     /// Path, as the kernel prints it.
     pub path: Vec<u8>,
+    /// Its first address.
+    pub start: u64,
+    /// Where in the file it begins.
+    pub offset: u64,
 }
 
 /// The /proc folder of one process or thread.
@@ -251,7 +255,13 @@ fn query_region(maps: &OwnedFd, address: u64) -> io::Result<Region> {
     checked(unsafe { libc::ioctl(maps.as_raw_fd(), PROCMAP_QUERY as _, &raw mut query) }.into())?;
     let length = (query.vma_name_size as usize).saturating_sub(1);
     let path = name.get(..length).unwrap_or_default().to_vec();
-    Ok(Region { dev: libc::makedev(query.dev_major, query.dev_minor), ino: query.inode, path })
+    Ok(Region {
+        dev: libc::makedev(query.dev_major, query.dev_minor),
+        ino: query.inode,
+        path,
+        start: query.vma_start,
+        offset: query.vma_offset,
+    })
 }
 
 fn parse_stat(text: &[u8]) -> Option<Stat> {
@@ -274,11 +284,13 @@ fn parse_region(line: &[u8], address: u64) -> Option<Region> {
         return None;
     }
     let mut fields = line.splitn(6, |&b| b == b' ');
-    let device = std::str::from_utf8(fields.nth(3)?).ok()?;
+    let offset = u64::from_str_radix(std::str::from_utf8(fields.nth(2)?).ok()?, 16).ok()?;
+    let device = std::str::from_utf8(fields.next()?).ok()?;
     let (major, minor) = device.split_once(':')?;
     let dev = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let ino = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-    Some(Region { dev, ino, path: fields.next().unwrap_or_default().trim_ascii_start().to_vec() })
+    let path = fields.next().unwrap_or_default().trim_ascii_start().to_vec();
+    Some(Region { dev, ino, path, start: from, offset })
 }
 
 #[cfg(test)]
@@ -297,6 +309,7 @@ mod tests {
         let line = b"7f00-7f80 r-xp 00001000 fe:01 1234                       /usr/lib/ld linux.so";
         let Some(region) = parse_region(line, 0x7f7f) else { panic!("not found") };
         assert_eq!((region.ino, region.path.as_slice()), (1234, b"/usr/lib/ld linux.so".as_slice()));
+        assert_eq!((region.start, region.offset), (0x7f00, 0x1000));
         assert_eq!(parse_region(line, 0x7f80), None);
     }
 

@@ -11,9 +11,11 @@ use std::io;
 
 /// Longest path, in bytes without its zero (PATH_MAX).
 const PATH_LIMIT: usize = 4095;
-/// Most arguments of a text that is judged in the call, and most bytes of them together.
+/// Most words of a vector that is judged in the call, and most bytes of them together.
 const COUNT_LIMIT: usize = 64 << 10;
 const BYTES_LIMIT: usize = 2 << 20;
+/// Words are fetched by so many bytes of pointers at once.
+const PAGE: u64 = 4096;
 
 /// Path and folder of the file that a call asks for.
 ///
@@ -39,30 +41,43 @@ pub fn request(call: &Notification) -> io::Result<Request> {
 /// # Errors
 /// EFAULT; E2BIG past the limits.
 pub fn vector(call: &Notification) -> io::Result<Vec<Vec<u8>>> {
-    let pointers = call.args[if is_execveat(call)? { 2 } else { 1 }];
+    strings(call, call.args[if is_execveat(call)? { 2 } else { 1 }])
+}
+
+/// The environment that the caller passes.
+///
+/// # Errors
+/// As [`vector`].
+pub fn environment(call: &Notification) -> io::Result<Vec<Vec<u8>>> {
+    strings(call, call.args[if is_execveat(call)? { 3 } else { 2 }])
+}
+
+fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
     let width = if call.arch == NATIVE.audit { Width::Wide } else { Width::Narrow };
-    let mut argv = Vec::new();
-    let mut left = BYTES_LIMIT;
+    let (mut words, mut left, mut at) = (Vec::new(), BYTES_LIMIT, pointers);
     // Linux takes a null vector for an empty one (execve(2)).
-    if pointers == 0 {
-        return Ok(argv);
-    }
-    loop {
-        let at = pointers + (argv.len() * width.pointer()) as u64;
-        let mut word = [0; 8];
-        word[..width.pointer()].copy_from_slice(&memory::read(call.tid, at, width.pointer())?);
-        let pointer = u64::from_le_bytes(word);
-        if pointer == 0 {
-            break;
+    while pointers != 0 {
+        // A read never crosses into a page that the vector may not reach.
+        let room = (PAGE - at % PAGE) as usize;
+        let mut piece = memory::read(call.tid, at, room.max(width.pointer()))?;
+        piece.truncate(piece.len() / width.pointer() * width.pointer());
+        at += piece.len() as u64;
+        for raw in piece.chunks_exact(width.pointer()) {
+            let mut word = [0; 8];
+            word[..raw.len()].copy_from_slice(raw);
+            let pointer = u64::from_le_bytes(word);
+            if pointer == 0 {
+                return Ok(words);
+            }
+            if words.len() >= COUNT_LIMIT {
+                return Err(io::Error::from_raw_os_error(libc::E2BIG));
+            }
+            let string = memory::read_string(call.tid, pointer, left)?;
+            left -= string.len();
+            words.push(string);
         }
-        if argv.len() >= COUNT_LIMIT {
-            return Err(io::Error::from_raw_os_error(libc::E2BIG));
-        }
-        let argument = memory::read_string(call.tid, pointer, left)?;
-        left -= argument.len();
-        argv.push(argument);
     }
-    Ok(argv)
+    Ok(words)
 }
 
 fn is_execveat(call: &Notification) -> io::Result<bool> {

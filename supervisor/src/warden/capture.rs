@@ -3,6 +3,7 @@
 //! Invariant: argument vector and environment come from the image's own stack, everything else from the warden's procfs
 //! and its own look at the files. Refuses to leave a gap: what cannot be read is an error, and the image is denied.
 
+use super::elf;
 use super::lookup::{self, TEXT_LIMIT};
 use super::stack;
 use super::trust::View;
@@ -57,6 +58,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         root: if here { b"/".to_vec() } else { process.link_text("root")? },
         script: None,
         stdin: standard_input(&process),
+        asked: None,
     };
     Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here })
 }
@@ -90,9 +92,7 @@ pub fn complete(procfs: &Procfs, view: &View, image: &mut Image, quick: bool) ->
 pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Vec<Vec<u8>>, call: u64, launch: bool) -> io::Result<Event> {
     let process = procfs.process(request.tid)?;
     let stat = process.stat()?;
-    let ids = process.status_field("Uid")?;
-    let mut ids = ids.split_ascii_whitespace().filter_map(|id| id.parse().ok());
-    let (Some(uid), Some(euid)) = (ids.next(), ids.next()) else { return Err(io::ErrorKind::InvalidData.into()) };
+    let (uid, euid) = users(&process)?;
     Ok(Event {
         call,
         stage: Stage::Text,
@@ -116,7 +116,18 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
         root: process.link_text("root")?,
         script: Some(script),
         stdin: standard_input(&process),
+        asked: None,
     })
+}
+
+/// Real and effective user id of a process.
+///
+/// # Errors
+/// InvalidData where they are not understood; ENOENT, ESRCH.
+pub fn users(process: &ProcessDir) -> io::Result<(u32, u32)> {
+    let ids = process.status_field("Uid")?;
+    let mut ids = ids.split_ascii_whitespace().filter_map(|id| id.parse().ok());
+    ids.next().zip(ids.next()).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The ancestors of a process, nearest first, up to and including `last`.
@@ -156,7 +167,7 @@ fn behind(procfs: &Procfs, view: &View, process: &ProcessDir, image: &Image, qui
             break;
         }
         let script = view.vouched(procfs, lookup::script(procfs, &file, &path), &file, image.here);
-        let Some(next) = script.text.as_deref().and_then(interpreter) else { break };
+        let Some((next, _)) = script.text.as_deref().and_then(elf::interpreter) else { break };
         path = next;
         last = Some(script);
     }
@@ -169,7 +180,10 @@ fn behind(procfs: &Procfs, view: &View, process: &ProcessDir, image: &Image, qui
 }
 
 /// Opens a file as the image would find it. With `quick`, only if neither the way to it nor its content is waited for.
-fn find(view: &View, process: &ProcessDir, path: &[u8], quick: bool) -> io::Result<OwnedFd> {
+///
+/// # Errors
+/// WouldBlock where a `quick` look is not enough; those of path resolution.
+pub fn find(view: &View, process: &ProcessDir, path: &[u8], quick: bool) -> io::Result<OwnedFd> {
     let file = lookup::resolve(process, path, "cwd", Lookup { in_root: true, cached: quick, ..Lookup::default() })?;
     let dev = path::status(&file)?.id.dev;
     if quick && !view.devices.is_quick(dev) {
@@ -209,15 +223,8 @@ fn is_own_image(process: &ProcessDir, executed: &[u8], executable: &Executable) 
     (through_descriptor && gone) || executable.path.ends_with(b" (deleted)")
 }
 
-/// The interpreter that a `#!` line names.
-fn interpreter(text: &[u8]) -> Option<Vec<u8>> {
-    let line = text.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
-    let line = line.trim_ascii_start();
-    let end = line.iter().position(|&b| b == b' ' || b == b'\t' || b == 0).unwrap_or(line.len());
-    (end > 0).then(|| line[..end].to_vec())
-}
-
-fn standard_input(process: &ProcessDir) -> Stdin {
+/// What a process has as its standard input.
+pub fn standard_input(process: &ProcessDir) -> Stdin {
     let Ok(status) = process.follow_status("fd/0") else { return Stdin::Unknown };
     match (status.mode & libc::S_IFMT, status.device) {
         (libc::S_IFREG, _) => Stdin::File,
@@ -235,15 +242,6 @@ const _: () = assert!(TEXT_LIMIT < stayexec_protocol::FRAME_LIMIT as u64);
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_interpreter_is_the_first_word() {
-        let named = |line: &str| interpreter(line.as_bytes()).map(|n| String::from_utf8_lossy(&n).into_owned());
-        assert_eq!(named("#!/bin/sh\necho").as_deref(), Some("/bin/sh"));
-        assert_eq!(named("#!  /usr/bin/env  node -x\n").as_deref(), Some("/usr/bin/env"));
-        assert_eq!(named("#!\n"), None);
-        assert_eq!(named("echo"), None);
-    }
 
     #[test]
     fn our_own_ancestors_end_at_the_one_asked_for() -> io::Result<()> {

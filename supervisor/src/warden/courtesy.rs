@@ -6,9 +6,9 @@ use crate::sys::{pidfd, process};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// Writes `line` to the standard error of process `pid`. Called off the gate's thread.
-pub fn write_line(pid: i32, line: &[u8]) {
-    let Ok(stderr) = pidfd::open(pid).and_then(|fd| process::borrow_descriptor(fd.as_fd(), 2)) else { return };
+/// Writes `line` to the standard error of process `pid`; `false` where that is out of reach. Called off the gate's thread.
+pub fn write_line(pid: i32, line: &[u8]) -> bool {
+    let Ok(stderr) = pidfd::open(pid).and_then(|fd| process::borrow_descriptor(fd.as_fd(), 2)) else { return false };
     if takes_at_once(&stderr) {
         // The description is the caller's: its flags must stay as they are, so a socket is asked per message.
         let sent = nix::sys::socket::send(
@@ -20,6 +20,7 @@ pub fn write_line(pid: i32, line: &[u8]) {
             let _ = nix::unistd::write(&stderr, line);
         }
     }
+    true
 }
 
 fn takes_at_once(fd: &OwnedFd) -> bool {

@@ -13,6 +13,7 @@ use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
+use super::shim::{self, Beside};
 use super::signals::Signals;
 use super::stack;
 use super::trust::View;
@@ -22,7 +23,7 @@ use crate::journal::Journal;
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Answer, Ended, Event, Message, Record, Script};
+use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script, Verdict};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -32,29 +33,30 @@ use std::time::{Duration, Instant};
 /// How often held images are looked at for signals.
 const SWEEP: Duration = Duration::from_millis(900);
 
-/// What is judged: an image in its exec stop, or a text whose caller waits in its call.
+/// What is judged: an image in its exec stop, or a call whose caller waits in it.
 #[derive(Debug)]
 pub(super) enum Subject {
     Image(Box<Image>),
-    Text(Box<Event>),
+    Call(Box<Event>),
 }
 
 impl Subject {
     pub(super) fn event(&self) -> &Event {
         match self {
             Self::Image(image) => &image.event,
-            Self::Text(event) => event,
+            Self::Call(event) => event,
         }
     }
 
     /// The event as the judge is told it. The image keeps its environment itself, and holds still: it is read again, rather
     /// than thousands of copies carried.
-    pub(super) fn event_with_environment(&self) -> Event {
+    pub(super) fn event_with_environment(&self, beside: Option<&Beside>) -> Event {
         let mut event = self.event().clone();
         if let Self::Image(image) = self {
             let read = stack::read(event.process.pid as i32, image.registers.sp(), image.registers.width());
             // One that cannot be read is dying; its call is over in a moment.
             event.environment = read.map(|initial| initial.environment).unwrap_or_default();
+            shim::leave(beside, &mut event.environment);
         }
         event
     }
@@ -62,7 +64,7 @@ impl Subject {
     pub(super) fn event_mut(&mut self) -> &mut Event {
         match self {
             Self::Image(image) => &mut image.event,
-            Self::Text(event) => event,
+            Self::Call(event) => event,
         }
     }
 }
@@ -97,14 +99,25 @@ pub(super) struct Call {
     pub(super) group: i32,
     /// The file is a text that was allowed: the kernel's ENOEXEC may reach the caller.
     pub(super) text_allowed: bool,
+    /// What a person has approved in the call, to be compared with what is loaded.
+    pub(super) approved: Option<Box<Approved>>,
     pub(super) digest: [u8; 32],
     pub(super) state: State,
+}
+
+/// An approval that was given in the call.
+#[derive(Debug)]
+pub(super) struct Approved {
+    pub(super) event: Event,
+    pub(super) digest: [u8; 32],
+    pub(super) verdict: Verdict,
 }
 
 /// What comes back from errands.
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
+    Called(u64, io::Result<Event>),
     Read(u64, Box<Image>, io::Result<()>),
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
@@ -114,7 +127,12 @@ pub(super) enum Errand {
 
 /// The gate of one run.
 pub(super) struct Gate {
+    pub(super) mode: Mode,
+    /// A start that has to be asked about waits in its call.
+    pub(super) holds_calls: bool,
     pub(super) agent: i32,
+    /// The shim in the agent's own process.
+    pub(super) beside: Option<Beside>,
     pub(super) launched: bool,
     pub(super) key: [u8; 32],
     pub(super) listener: OwnedFd,
@@ -210,6 +228,7 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
+                Errand::Called(call, event) => self.called(call, event),
                 Errand::Read(call, image, read) => self.read(call, image, read),
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
@@ -227,9 +246,10 @@ impl Gate {
     /// A new supervisor knows the run and none of its open calls.
     fn ask_again(&mut self) {
         for number in self.calls.numbers() {
+            let beside = self.beside.as_ref();
             let message = match self.calls.state(number) {
-                Some(State::Judging(subject, _)) => Message::Judge(subject.event_with_environment()),
-                Some(State::Held(held)) => Message::Reopen(held.subject.event_with_environment(), held.verdict.clone()),
+                Some(State::Judging(subject, _)) => Message::Judge(subject.event_with_environment(beside)),
+                Some(State::Held(held)) => Message::Reopen(held.subject.event_with_environment(beside), held.verdict.clone()),
                 _ => continue,
             };
             self.link.send(&message);
@@ -307,7 +327,7 @@ impl Gate {
     /// Refused before anything was loaded, with the reason in the journal.
     pub(super) fn record_refusal(&mut self, number: u64, reason: stayexec_protocol::Reason, note: &str) {
         let Some(call) = self.calls.get(number) else { return };
-        let record = records::refused(number, call.notification.tid, call.request.as_ref(), reason, note);
+        let record = records::refused(self.mode, number, call.notification.tid, call.request.as_ref(), reason, note);
         // It is refused in any case; an unwritable journal has been reported.
         let _ = self.record(&record);
     }

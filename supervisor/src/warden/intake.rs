@@ -10,7 +10,7 @@ use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
-use stayexec_protocol::{Message, Reason, Script};
+use stayexec_protocol::{Message, Mode, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -26,6 +26,9 @@ impl Gate {
     pub(super) fn take_call(&mut self) {
         // ENOENT: the caller has died meanwhile.
         let Ok(notification) = notify::receive(self.listener.as_fd()) else { return };
+        if let Some(beside) = &mut self.beside {
+            beside.listen(&self.procfs);
+        }
         let Ok(group) = self.group_of(notification.tid) else {
             // Not to be seen from this pid namespace, or gone.
             return self.reply(notification.id, libc::EPERM);
@@ -35,12 +38,12 @@ impl Gate {
         self.next_call += 1;
         let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.view.devices, &self.heads, r, true));
         let state = State::Looking(Instant::now() + LOOK);
-        self.calls.insert(number, Call { notification, request, group, text_allowed: false, digest: [0; 32], state });
+        self.calls.insert(number, Call { notification, request, group, text_allowed: false, approved: None, digest: [0; 32], state });
         match looked {
             Some(Some(found)) => self.looked_up(number, found),
             Some(None) => self.look_longer(number),
             // A path that cannot be read: the kernel will say EFAULT, or load what is there by then.
-            None => self.attach(number),
+            None => self.look_at_call(number),
         }
     }
 
@@ -68,16 +71,12 @@ impl Gate {
 
     /// Goes on with what was found.
     pub(super) fn looked_up(&mut self, number: u64, found: Found) {
-        let Some(call) = self.calls.get(number) else { return };
-        if !matches!(call.state, State::Looking(_)) {
+        if !matches!(self.calls.state(number), Some(State::Looking(_))) {
             return;
         }
         match found {
-            Found::Absent(errno) => {
-                self.reply(call.notification.id, errno);
-                self.calls.remove(number);
-            }
-            Found::Loadable | Found::Unsure => self.attach(number),
+            Found::Absent(errno) => self.fail(number, errno),
+            Found::Loadable | Found::Unsure => self.look_at_call(number),
             Found::Text(script) => self.judge_text(number, script),
         }
     }
@@ -92,9 +91,11 @@ impl Gate {
             Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
+                let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
+                event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));
                 let digest = repeat::digest(&self.key, &event);
                 self.link.send(&Message::Judge(event.clone()));
-                self.set(number, State::Judging(Subject::Text(Box::new(event)), Rest::Loaded));
+                self.set(number, State::Judging(Subject::Call(Box::new(event)), Rest::Loaded));
                 if let Some(call) = self.calls.get_mut(number) {
                     call.digest = digest;
                 }
@@ -107,6 +108,9 @@ impl Gate {
     pub(super) fn attach(&mut self, number: u64) {
         let Some(call) = self.calls.get(number) else { return };
         let (id, tid, group) = (call.notification.id, call.notification.tid, call.group);
+        if self.mode != Mode::Verify {
+            return self.let_go(number);
+        }
         if self.calls.is_loading(group) {
             return self.set(number, State::Queued);
         }
@@ -162,10 +166,13 @@ impl Gate {
     /// Writes `line` to the caller's standard error, if that takes it at once, and then answers EPERM.
     pub(super) fn tell_and_refuse(&mut self, number: u64, line: String) {
         let Some(call) = self.calls.get(number) else { return };
-        let group = call.group;
+        let (group, mode) = (call.group, self.mode);
         self.set(number, State::Refusing(Instant::now() + TELL));
         let said = self.errands.send(move || {
-            super::courtesy::write_line(group, line.as_bytes());
+            // Where nothing can be attached to, the caller's descriptors are often out of reach as well.
+            if !super::courtesy::write_line(group, line.as_bytes()) && mode == Mode::Seccomp {
+                super::say(line.trim_start_matches("stayexec: ").trim_end());
+            }
             Errand::Said(number)
         });
         if said.is_err() {
@@ -197,8 +204,22 @@ impl Gate {
         }
     }
 
+    /// Lets a call go on that is not looked at again.
+    fn let_go(&mut self, number: u64) {
+        let Some(call) = self.calls.remove(number) else { return };
+        self.launched |= self.is_launch(call.notification.tid) && !call.text_allowed;
+        let _ = notify::answer(self.listener.as_fd(), call.notification.id, Reply::Continue);
+    }
+
     pub(super) fn is_launch(&self, tid: i32) -> bool {
         !self.launched && tid == self.agent
+    }
+
+    /// The call fails as the kernel would have it fail.
+    pub(super) fn fail(&mut self, number: u64, errno: i32) {
+        if let Some(call) = self.calls.remove(number) {
+            self.reply(call.notification.id, errno);
+        }
     }
 
     fn reply(&self, id: u64, errno: i32) {

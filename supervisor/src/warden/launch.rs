@@ -5,9 +5,10 @@
 //! judge; a step that fails ends the child. Refuses to look for the program: it is given whole.
 
 use super::fence::{self, Writable};
-use super::reaper;
 use super::{Plan, RunError};
+use super::{reaper, shim};
 use crate::sys::process::{self, Fork};
+use crate::sys::ptrace::{self, Change};
 use crate::sys::{filter, socket};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask};
 use std::ffi::{CString, OsStr, OsString};
@@ -37,18 +38,39 @@ impl Launched {
     pub fn go(&mut self) -> io::Result<()> {
         self.go.write_all(b"g")
     }
+
+    /// Whether the warden can attach to it, and so to what it starts: tried out while it waits.
+    ///
+    /// # Errors
+    /// EPERM where a filter, Yama or a missing capability forbids it.
+    pub fn try_attaching(&self) -> io::Result<()> {
+        ptrace::seize(self.pid)?;
+        ptrace::interrupt(self.pid)?;
+        loop {
+            match ptrace::wait(self.pid) {
+                Change::None => std::thread::yield_now(),
+                Change::Ended(_) | Change::Gone => return Err(io::Error::from_raw_os_error(libc::ESRCH)),
+                _ => return ptrace::detach(self.pid, 0),
+            }
+        }
+    }
 }
 
 /// Forks reaper and child. Must be called before the process has a second thread.
 ///
 /// # Errors
 /// [`RunError::Step`] with the step that failed in the child.
-pub fn launch(plan: &Plan, program: &Path, descriptors: process::DescriptorLimit) -> Result<Launched, RunError> {
+pub fn launch(
+    plan: &Plan,
+    program: &Path,
+    descriptors: process::DescriptorLimit,
+    shim: Option<shim::Entries>,
+) -> Result<Launched, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
     let (ours, childs) = UnixStream::pair().map_err(step("make a socket pair"))?;
     let (news, reports) = UnixStream::pair().map_err(step("make a socket pair"))?;
-    // Everything the child needs is allocated here: after the forks it only makes system calls.
-    let child = Child::prepare(plan, program, descriptors).map_err(step("prepare the command line"))?;
+    // Whatever can fail for want of memory or a bad word fails here, before the forks.
+    let child = Child::prepare(plan, program, descriptors, shim).map_err(step("prepare the command line"))?;
     let everything = SigSet::all();
     let mut before = SigSet::empty();
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&everything), Some(&mut before)).map_err(|e| step("block signals")(e.into()))?;
@@ -99,7 +121,8 @@ struct Child {
     arguments: Vec<CString>,
     /// The same command for /bin/sh, for a text without `#!`, as execvp(3) does it.
     as_script: Vec<CString>,
-    environment: Vec<CString>,
+    environment: Vec<Vec<u8>>,
+    shim: Option<shim::Entries>,
     code: Vec<filter::Instruction>,
     privileged: bool,
     writable: Writable,
@@ -107,20 +130,21 @@ struct Child {
 }
 
 impl Child {
-    fn prepare(plan: &Plan, program: &Path, descriptors: process::DescriptorLimit) -> io::Result<Self> {
+    fn prepare(plan: &Plan, program: &Path, descriptors: process::DescriptorLimit, shim: Option<shim::Entries>) -> io::Result<Self> {
         let c = |s: &OsStr| CString::new(s.as_bytes()).map_err(io::Error::other);
         let arguments: Vec<CString> = plan.command.iter().map(|s| c(s)).collect::<io::Result<_>>()?;
         let program = c(program.as_os_str())?;
         let mut as_script = vec![c"sh".to_owned(), program.clone()];
         as_script.extend(arguments.iter().skip(1).cloned());
-        let entry = |(key, value): (OsString, OsString)| c([key.as_bytes(), b"=", value.as_bytes()].concat().as_slice().to_os());
-        let environment = plan.launch_environment().into_iter().map(entry).collect::<io::Result<_>>()?;
+        let entry = |(key, value): (OsString, OsString)| [key.as_bytes(), b"=", value.as_bytes()].concat();
+        let environment = plan.launch_environment().into_iter().map(entry).collect();
         let privileged = process::has_capability(process::CAP_SYS_ADMIN);
         Ok(Self {
             program,
             arguments,
             as_script,
             environment,
+            shim,
             code: filter::program(),
             privileged,
             writable: plan.writable.clone(),
@@ -128,7 +152,12 @@ impl Child {
         })
     }
 
-    fn become_agent(&self, socket: UnixStream, mask: &SigSet) -> ! {
+    fn become_agent(mut self, socket: UnixStream, mask: &SigSet) -> ! {
+        if let Some(entries) = &self.shim {
+            entries.put(&mut self.environment, std::process::id());
+        }
+        // Variables come from an environment, and a path, neither of which holds a zero byte.
+        let environment: Vec<CString> = std::mem::take(&mut self.environment).into_iter().flat_map(CString::new).collect();
         match self.confine(&socket) {
             Ok(()) => {}
             Err((step, e)) => {
@@ -142,9 +171,9 @@ impl Child {
         }
         restore_signals(mask);
         process::set_descriptor_limit(self.descriptors);
-        let mut error = process::execute(&self.program, &self.arguments, &self.environment);
+        let mut error = process::execute(&self.program, &self.arguments, &environment);
         if error.raw_os_error() == Some(libc::ENOEXEC) {
-            error = process::execute(&c"/bin/sh".to_owned(), &self.as_script, &self.environment);
+            error = process::execute(&c"/bin/sh".to_owned(), &self.as_script, &environment);
         }
         let _ = writeln!(io::stderr(), "stayexec: cannot execute {}: {error}", self.program.to_string_lossy());
         process::exit_now(i32::from(crate::exit_code::NOT_EXECUTABLE))
@@ -169,14 +198,4 @@ fn restore_signals(mask: &SigSet) {
     // SAFETY: the default disposition runs no code of ours.
     let _ = unsafe { sigaction(Signal::SIGPIPE, &default) };
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(mask), None);
-}
-
-trait ToOs {
-    fn to_os(&self) -> &OsStr;
-}
-
-impl ToOs for [u8] {
-    fn to_os(&self) -> &OsStr {
-        OsStr::from_bytes(self)
-    }
 }

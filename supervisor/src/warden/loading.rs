@@ -78,6 +78,7 @@ impl Gate {
             Change::Signal(signal) => self.leave_failed(number, tid, signal),
             Change::Interrupted | Change::GroupStop(_) | Change::Syscall => self.leave_failed(number, tid, 0),
         }
+        self.not_started(number);
         self.calls.remove(number);
         false
     }
@@ -99,7 +100,13 @@ impl Gate {
         let launch = self.is_launch(tid);
         self.launched |= launch;
         match capture::image(&self.procfs, &self.view, pid, number, launch) {
-            Ok(image) => self.complete(number, Box::new(image)),
+            Ok(mut image) => {
+                if let Some(beside) = &mut self.beside {
+                    image.event.asked = beside.told(&image.event, image.parent);
+                    beside.leave(&mut image.event.environment);
+                }
+                self.complete(number, Box::new(image));
+            }
             Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
         }
         self.calls.contains(number)
@@ -135,6 +142,9 @@ impl Gate {
         if let Some(call) = self.calls.get_mut(number) {
             call.digest = digest;
         }
+        if self.is_as_approved(number, &image) {
+            return self.release_approved(number, image);
+        }
         let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
         if repeated.is_none() {
             image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
@@ -151,8 +161,8 @@ impl Gate {
 
     /// The judge has to know what an operand holds.
     pub(super) fn look_at_operand(&mut self, number: u64, path: Vec<u8>) {
-        let Some(State::Judging(Subject::Image(image), _)) = self.calls.state(number) else { return };
-        let pid = image.event.process.pid as i32;
+        let Some(State::Judging(subject, _)) = self.calls.state(number) else { return };
+        let pid = subject.event().process.pid as i32;
         if let Ok(script) = capture::script_at(&self.procfs, &self.view, pid, &path, true, true) {
             return self.judge_with(number, script);
         }
@@ -168,9 +178,9 @@ impl Gate {
 
     /// Asks the judge again, with the operand that it wanted to see.
     pub(super) fn judge_with(&mut self, number: u64, script: Script) {
-        let Some(State::Judging(subject @ Subject::Image(_), _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
+        let Some(State::Judging(subject, _)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return };
         subject.event_mut().script.get_or_insert(script);
-        let event = subject.event_with_environment();
+        let event = subject.event_with_environment(self.beside.as_ref());
         self.link.send(&Message::Judge(event));
     }
 

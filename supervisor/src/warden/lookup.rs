@@ -91,7 +91,11 @@ pub fn find(procfs: &Procfs, devices: &Devices, heads: &Heads, request: &Request
     }
 }
 
-fn locate(procfs: &Procfs, request: &Request, cached: bool) -> io::Result<OwnedFd> {
+/// Opens the file of a call as a reference, as its caller would find it. With `cached`, only if nothing is waited for.
+///
+/// # Errors
+/// As [`resolve`]; EAGAIN where a `cached` look is not enough.
+pub fn locate(procfs: &Procfs, request: &Request, cached: bool) -> io::Result<OwnedFd> {
     let process = procfs.process(request.tid).map_err(unsure)?;
     let base = match request.base {
         None => "cwd".to_owned(),

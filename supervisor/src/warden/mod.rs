@@ -7,15 +7,18 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod arguments;
+mod called;
 mod calls;
 mod capture;
 mod courtesy;
 mod devices;
+mod elf;
 mod ending;
 mod errand;
 mod fence;
 mod gate;
 mod hold;
+mod incall;
 mod intake;
 mod launch;
 mod link;
@@ -27,7 +30,9 @@ mod probe;
 mod reaper;
 mod records;
 mod repeat;
+mod room;
 mod settle;
+mod shim;
 mod signals;
 mod snapshot;
 mod stack;
@@ -42,6 +47,7 @@ pub use probe::{Probe, probe};
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
+use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
 use std::io;
 use std::os::fd::AsFd;
@@ -58,6 +64,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Whatever keeps the gate from standing; nothing of the command has run then.
 pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
+    if plan.require == Mode::Preload {
+        return Err(RunError::Unsupported("require = preload: this version does not run with the shim alone".into()));
+    }
     let started = process::file_clock();
     let run = plan.run;
     let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
@@ -66,7 +75,13 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Each held image costs a descriptor. The agent gets the limit that we were given.
     let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let mut launched = launch::launch(plan, &plan.program, given)?;
+    let shim = laid(plan);
+    let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), Form::Beside));
+    let mut launched = launch::launch(plan, &plan.program, given, entries)?;
+    if plan.require == Mode::Verify {
+        launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
+    }
+    let beside = shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok());
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {
@@ -75,11 +90,14 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let procfs = Arc::new(Procfs::open().map_err(step("open a procfs of the warden's own"))?);
     let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
     let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
-    journal.append(&records::started(plan, run, Mode::Verify)).map_err(step("write the journal"))?;
+    journal.append(&records::started(plan, run, plan.require)).map_err(step("write the journal"))?;
     notify::prefer_caller_cpu(launched.listener.as_fd());
     launched.go().map_err(step("start the agent"))?;
     let gate = Gate {
+        mode: plan.require,
+        holds_calls: plan.holds_calls,
         agent: launched.pid,
+        beside,
         launched: false,
         key,
         listener: launched.listener,
@@ -104,6 +122,30 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Reading the configuration took room that the gate, which stays for hours, has no use for.
     process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
+}
+
+/// The shim's library, where the program takes it. It judges nothing, so a run goes on without.
+fn laid(plan: &Plan) -> Option<shim::Shim> {
+    if !plan.shim || !shim::takes_shim(&plan.program) {
+        return None;
+    }
+    room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
+}
+
+fn left_out(error: &io::Error) {
+    say(&format!("warning: the shim is left out, so the agent's own lines are not shown: {error}"));
+}
+
+fn unattachable(error: &io::Error) -> String {
+    format!(
+        "cannot attach to what it starts, so nothing can be verified: ptrace: {error}; `stayexec doctor` says what to change, and \
+         --require seccomp runs with less"
+    )
+}
+
+/// The value of LD_PRELOAD that the program would have.
+fn preload(plan: &Plan) -> Option<Vec<u8>> {
+    plan.launch_environment().into_iter().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.as_bytes().to_vec())
 }
 
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {

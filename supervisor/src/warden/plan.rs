@@ -34,8 +34,14 @@ pub struct Plan {
     pub writable: Writable,
     /// Variables that the launched program gets in addition; they replace those of the same name.
     pub environment: Vec<(OsString, OsString)>,
-    /// The least mode that the person accepts.
+    /// The mode of the gate.
     pub require: Mode,
+    /// A start that has to be asked about waits in its call.
+    pub holds_calls: bool,
+    /// Whether the agent's own process gets the shim.
+    pub shim: bool,
+    /// Folder in which each run has one of its own, for what its tree has to find.
+    pub rooms: PathBuf,
 }
 
 impl Plan {

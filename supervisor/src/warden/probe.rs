@@ -43,7 +43,7 @@ pub fn probe(plan: &Plan) -> Probe {
     let program = Path::new("/bin/true");
     let launched = process::raise_descriptor_limit()
         .map_err(|cause| RunError::Step { step: "raise the limit of descriptors", cause })
-        .and_then(|given| launch::launch(plan, program, given))
+        .and_then(|given| launch::launch(plan, program, given, None))
         .map_err(|e: RunError| e.to_string());
     let mut launched = match launched {
         Ok(launched) => {

@@ -26,13 +26,13 @@ pub fn started(plan: &Plan, run: [u8; 16], mode: Mode) -> Record {
 }
 
 /// A judged call.
-pub fn judged(event: &Event, parent: i32, digest: [u8; 32], verdict: &Verdict, repeated: bool) -> Record {
+pub fn judged(mode: Mode, event: &Event, parent: i32, digest: [u8; 32], verdict: &Verdict, repeated: bool) -> Record {
     let (script, script_digest) = event.script.as_ref().map(|s| (s.path.clone(), s.digest)).unwrap_or_default();
     Record::Judged(Judged {
         time: process::now(),
         call: event.call,
         stage: event.stage,
-        mode: Mode::Verify,
+        mode,
         process: event.process.clone(),
         parent: parent as u32,
         euid: event.euid,
@@ -51,17 +51,18 @@ pub fn judged(event: &Event, parent: i32, digest: [u8; 32], verdict: &Verdict, r
         note: verdict.note.clone(),
         question: verdict.question,
         repeated,
+        asked: verdict.asked.clone(),
     })
 }
 
 /// A call that was refused before there was anything to judge. Of its arguments nothing is kept: nobody has redacted them.
-pub fn refused(call: u64, tid: i32, request: Option<&Request>, reason: Reason, note: &str) -> Record {
+pub fn refused(mode: Mode, call: u64, tid: i32, request: Option<&Request>, reason: Reason, note: &str) -> Record {
     let path = request.map(|r| r.path.clone()).unwrap_or_default();
     Record::Judged(Judged {
         time: process::now(),
         call,
         stage: Stage::Called,
-        mode: Mode::Verify,
+        mode,
         process: Process { pid: tid as u32, start: 0, name: Vec::new() },
         parent: 0,
         euid: 0,
@@ -80,6 +81,7 @@ pub fn refused(call: u64, tid: i32, request: Option<&Request>, reason: Reason, n
         note: note.into(),
         question: None,
         repeated: false,
+        asked: None,
     })
 }
 

@@ -59,6 +59,7 @@ pub fn likeness(digest: &[u8; 32], event: &Event) -> Likeness {
     event.cwd.put(&mut rest);
     event.root.put(&mut rest);
     event.stdin.put(&mut rest);
+    event.asked.put(&mut rest);
     event.script.is_some().put(&mut rest);
     if let Some(script) = &event.script {
         script.path.put(&mut rest);
@@ -72,7 +73,7 @@ pub fn likeness(digest: &[u8; 32], event: &Event) -> Likeness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stayexec_protocol::{Executable, FileId, Process, Reason, Stage, Stdin};
+    use stayexec_protocol::{Asked, Executable, FileId, Process, Reason, Stage, Stdin};
 
     fn event() -> Event {
         let id = FileId { dev: 1, ino: 2, size: 3, ctime: 4 };
@@ -99,6 +100,7 @@ mod tests {
             root: b"/".to_vec(),
             script: None,
             stdin: Stdin::Null,
+            asked: None,
         }
     }
 
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn each_difference_that_a_judgement_can_see_makes_another_start() {
-        let changes: [fn(&mut Event); 9] = [
+        let changes: [fn(&mut Event); 10] = [
             |e| e.argv = vec![b"lsa".to_vec()],
             |e| e.argv.push(vec![]),
             |e| e.environment.clear(),
@@ -118,6 +120,7 @@ mod tests {
             |e| e.euid = 1,
             |e| e.stdin = Stdin::Pipe,
             |e| e.stage = Stage::Text,
+            |e| e.asked = Some(Asked { function: b"system".to_vec(), target: b"ls a; make".to_vec(), site: vec![] }),
         ];
         for (n, change) in changes.iter().enumerate() {
             let mut other = event();
@@ -141,6 +144,7 @@ mod tests {
             note: vec![],
             question: None,
             repeatable: true,
+            asked: None,
         };
         let mut repeats = Repeats::default();
         repeats.keep([1; 32], &Verdict { repeatable: false, ..verdict.clone() });

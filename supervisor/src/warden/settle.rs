@@ -10,7 +10,7 @@ use super::poller::Source;
 use super::snapshot::Snapshot;
 use super::{capture, records, repeat};
 use crate::sys::{pidfd, process, ptrace};
-use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Verdict, Withdrawal};
+use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Stage, Verdict, Withdrawal};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,9 +32,13 @@ impl Gate {
         let State::Judging(subject, _) = &call.state else { return };
         let parent = match subject {
             Subject::Image(image) => image.parent,
-            Subject::Text(_) => 0,
+            Subject::Call(event) => event.ancestry.first().map_or(0, |parent| parent.pid as i32),
         };
-        let record = records::judged(subject.event(), parent, call.digest, verdict, repeated);
+        if self.is_looked_at_again(subject) && verdict.decision != Decision::Hold {
+            // Whatever it is: what is loaded decides, and is recorded.
+            return self.attach(number);
+        }
+        let record = records::judged(self.mode, subject.event(), parent, call.digest, verdict, repeated);
         if self.record(&record).is_err() {
             return self.deny(number, &unrecorded(verdict));
         }
@@ -56,9 +60,10 @@ impl Gate {
                 }
                 self.calls.remove(number);
             }
-            Some((Subject::Text(_), _)) => {
+            Some((Subject::Call(event), _)) => {
+                let text = event.stage == Stage::Text;
                 if let Some(call) = self.calls.get_mut(number) {
-                    call.text_allowed = true;
+                    call.text_allowed = text;
                 }
                 self.attach(number);
             }
@@ -75,7 +80,7 @@ impl Gate {
                 self.set(number, State::Ending(Box::new(ending)));
                 self.start_moving(number);
             }
-            Some((Subject::Text(_), _)) => self.tell_and_refuse(number, line),
+            Some((Subject::Call(_), _)) => self.tell_and_refuse(number, line),
             None => {}
         }
     }
@@ -94,7 +99,7 @@ impl Gate {
         let group = call.group;
         let State::Judging(subject, _) = &call.state else { return };
         let snapshot = match subject {
-            Subject::Text(_) => None,
+            Subject::Call(_) => None,
             Subject::Image(image) => match Snapshot::take(&self.procfs, image) {
                 Ok(snapshot) => Some(snapshot),
                 Err(_) => {
@@ -171,7 +176,7 @@ impl Gate {
         let same = match (&held.subject, &held.snapshot) {
             (Subject::Image(image), Some(snapshot)) => snapshot.holds(&self.procfs, image),
             (Subject::Image(_), None) => false,
-            (Subject::Text(_), _) => true,
+            (Subject::Call(_), _) => !allow || self.holds_still(number),
         };
         let verdict = held.verdict.clone();
         if allow && !same {
@@ -184,6 +189,10 @@ impl Gate {
         if self.record(&records::answered(&answer, question)).is_err() {
             self.link.send(&Message::Settled(number, false));
             return self.deny(number, &unrecorded(&verdict));
+        }
+        if allow && self.approve_call(number, &answer) {
+            // It is settled when what is loaded has been compared.
+            return self.attach(number);
         }
         if allow {
             self.release(number);
@@ -200,6 +209,9 @@ impl Gate {
             let ending = Ending::kill(image.event.process.pid as i32, image.registers);
             self.set(number, State::Ending(Box::new(ending)));
             self.start_moving(number);
+        } else {
+            // In its call it can be judged anew.
+            self.look_at_call(number);
         }
     }
 
@@ -208,7 +220,7 @@ impl Gate {
         self.withdraw(number, Withdrawal::Changed);
         let Some(State::Held(mut held)) = self.calls.replace(number, State::Queued) else { return };
         held.subject.event_mut().script = Some(script);
-        self.link.send(&Message::Judge(held.subject.event_with_environment()));
+        self.link.send(&Message::Judge(held.subject.event_with_environment(self.beside.as_ref())));
         self.set(number, State::Judging(held.subject, held.rest));
     }
 

@@ -88,6 +88,43 @@ impl View {
         })
     }
 
+    /// Facts about a file that is about to be loaded for `process`. Its loader is known only where it is itself a file that
+    /// was found: `loader` is that, or nothing for a static program.
+    ///
+    /// # Errors
+    /// Where a file cannot be seen.
+    pub fn executable_before(
+        &self,
+        procfs: &Procfs,
+        process: &ProcessDir,
+        file: &OwnedFd,
+        loader: Result<Option<OwnedFd>, ()>,
+        here: bool,
+    ) -> io::Result<Executable> {
+        let own = procfs.process(std::process::id() as i32)?;
+        let named = |file: &OwnedFd| own.link_text(&format!("fd/{}", file.as_raw_fd()));
+        let (status, path) = (path::status(file)?, named(file)?);
+        let linker_trusted = match loader {
+            Ok(None) => true,
+            Ok(Some(loader)) => {
+                let id = path::status(&loader)?.id;
+                here && self.is_untouched(&Linker { path: named(&loader)?, file: (id.dev, id.ino) }) && self.no_preload(process)
+            }
+            Err(()) => false,
+        };
+        let mut executable = Executable {
+            root_owned: belongs_to_root(&status),
+            chain_root_owned: false,
+            unchanged: status.id.ctime < self.started,
+            same_view: false,
+            linker_trusted,
+            path,
+            id: status.id,
+        };
+        self.placed(&mut executable, here);
+        Ok(executable)
+    }
+
     /// The executable with what its place is worth. Looks at its file system only if that is quick.
     pub fn placed(&self, executable: &mut Executable, here: bool) {
         let place = self.place(&executable.path, &executable.id);

@@ -39,7 +39,7 @@ impl Gate {
                 });
             }
             match &held.subject {
-                Subject::Text(_) => {
+                Subject::Call(_) => {
                     if !notify::is_waiting(self.listener.as_fd(), call.notification.id) {
                         self.held_ended(number);
                     }

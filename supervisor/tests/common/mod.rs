@@ -138,6 +138,7 @@ pub fn event(call: u64) -> Event {
         root: b"/".to_vec(),
         script: None,
         stdin: Stdin::Null,
+        asked: None,
     }
 }
 
