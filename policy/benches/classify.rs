@@ -6,7 +6,13 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use stayexec_policy::SecurityPolicy;
 
 fn lines() -> Vec<&'static str> {
-    [include_str!("../tests/corpus/reads.txt"), include_str!("../tests/corpus/bypass.txt")].into_iter().flat_map(str::lines).collect()
+    let corpora = [
+        include_str!("../tests/corpus/reads.txt"),
+        include_str!("../tests/corpus/agents.txt"),
+        include_str!("../tests/corpus/bypass.txt"),
+        include_str!("../tests/corpus/escapes.txt"),
+    ];
+    corpora.into_iter().flat_map(str::lines).collect()
 }
 
 fn corpus(c: &mut Criterion) {

@@ -3,6 +3,18 @@
 #[path = "../fuzz/body.rs"]
 mod body;
 
+fn lines() -> Vec<&'static str> {
+    [
+        include_str!("corpus/bypass.txt"),
+        include_str!("corpus/reads.txt"),
+        include_str!("corpus/escapes.txt"),
+        include_str!("corpus/forbidden.txt"),
+    ]
+    .into_iter()
+    .flat_map(str::lines)
+    .collect()
+}
+
 #[test]
 fn the_corpus_is_replayed() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/classify");
@@ -17,7 +29,7 @@ fn the_corpus_is_replayed() {
 /// Every line whole, cut in the middle, and joined with its neighbour.
 #[test]
 fn pieces_of_the_other_corpora() {
-    let lines: Vec<&str> = [include_str!("corpus/bypass.txt"), include_str!("corpus/reads.txt")].into_iter().flat_map(str::lines).collect();
+    let lines = lines();
     for pair in lines.windows(2) {
         let middle = (pair[0].len() / 2..).find(|&at| pair[0].is_char_boundary(at)).unwrap_or(pair[0].len());
         body::classify(pair[0].as_bytes());
@@ -32,7 +44,7 @@ fn pieces_of_the_other_corpora() {
 #[test]
 fn splices() {
     let rounds = std::env::var("FUZZ_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1_500);
-    let lines: Vec<&str> = [include_str!("corpus/bypass.txt"), include_str!("corpus/reads.txt")].into_iter().flat_map(str::lines).collect();
+    let lines = lines();
     let marks = ["'", "\"", "\\", "`", "$(", ")", "\n", ";", "|", "&&", "{", "}", "<<E\n", "\0", " ", "$x", "[[", "((", "# ", "=", "*"];
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = |below: usize| {

@@ -15,19 +15,20 @@ fn loud(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-fn are_quiet(corpus: &str) {
-    let lines = common::lines(corpus, "\\n");
+fn are_quiet(corpus: &str, mark: &str) {
+    let lines = common::lines(corpus, mark);
     let loud = loud(&lines);
     assert!(loud.is_empty(), "{} of {}:\n{}", loud.len(), lines.len(), loud.join("\n"));
 }
 
 #[test]
 fn reads_are_quiet() {
-    are_quiet("reads.txt");
+    are_quiet("reads.txt", "\\n");
 }
 
 /// As coding agents write them.
 #[test]
 fn reads_of_agents_are_quiet() {
-    are_quiet("agents.txt");
+    are_quiet("agents.txt", "⏎");
+    are_quiet("agents2.txt", "⏎");
 }

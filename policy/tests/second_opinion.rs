@@ -36,7 +36,9 @@ fn nothing_is_missed_that_another_parser_sees() {
     let bypass = include_str!("corpus/bypass.txt")
         .split("\n%%\n")
         .flat_map(|block| std::iter::once(block.to_owned()).chain(block.lines().map(str::to_owned)).collect::<Vec<_>>());
-    let lines: Vec<String> = reads.chain(bypass).filter(|line| line.len() < 4096).collect();
+    let agents = include_str!("corpus/agents.txt").lines().skip(1).map(|line| line.replace('⏎', "\n"));
+    let escapes = include_str!("corpus/escapes.txt").lines().skip(1).map(|line| line.replace('⏎', "\n"));
+    let lines: Vec<String> = reads.chain(agents).chain(escapes).chain(bypass).filter(|line| line.len() < 4096).collect();
     // Two lines at a time as well: what one leaves open must not hide the other.
     let pairs = lines.windows(2).map(|pair| format!("{}; {}", pair[0], pair[1]));
     let mut seen = 0;

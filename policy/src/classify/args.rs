@@ -48,6 +48,11 @@ impl Arg {
         self.known < self.text.len()
     }
 
+    /// A part of it, or what replaces it.
+    pub fn with(&self, text: String, known: usize) -> Self {
+        Self { text, known, number: false, home: false, ..*self }
+    }
+
     /// The part that is known.
     pub fn head(&self) -> &str {
         &self.text[..self.known]

@@ -4,14 +4,19 @@
 //! Write; nothing recurses without a cap, and past a cap the answer is at least Write.
 
 pub(crate) mod args;
+mod assign;
+mod evaluate;
 mod exec;
+mod finding;
 mod gather;
 pub(crate) mod judge;
 mod language;
 mod numbers;
 mod paths;
+mod payload;
 mod pipeline;
 mod program;
+mod redirect;
 mod script;
 mod special;
 mod vars;

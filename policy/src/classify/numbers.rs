@@ -59,7 +59,7 @@ impl Vars {
     /// The word becomes a number, or an expression of numbers.
     pub fn number_word(&self, word: &Word) -> bool {
         word.pieces.iter().all(|piece| match piece {
-            Piece::Text { text, .. } => nameless(text),
+            Piece::Text { text, quoted } => nameless(text) && (*quoted || !text.contains(['*', '?'])),
             piece => self.number_piece(piece),
         })
     }
@@ -103,33 +103,52 @@ impl Vars {
 
     fn prints_number(&self, simple: &Simple) -> bool {
         let Some((name, rest)) = simple.words.split_first() else { return false };
-        let literals: Option<Vec<_>> = rest.iter().map(Word::literal).collect();
-        let options = |words: &[std::borrow::Cow<'_, str>]| words.iter().all(|word| word.starts_with('-'));
-        match (name.literal().as_deref(), literals) {
-            (Some("seq" | "echo"), _) => rest.iter().all(|word| self.number_word(word)),
-            (Some("expr"), _) => {
-                matches!(rest, [_, operator, _] if matches!(operator.literal().as_deref(), Some("+" | "-" | "*" | "/" | "%")))
+        let Some(name) = name.literal() else { return false };
+        // What is not known is `None`; unquoted it may be several words.
+        let words: Vec<Option<_>> = rest.iter().map(Word::literal).collect();
+        let known: Vec<&str> = words.iter().flatten().map(|word| &**word).collect();
+        let all_known = known.len() == words.len();
+        let flags = || known.iter().filter(|word| word.starts_with('-'));
+        match &*name {
+            "seq" | "echo" => rest.iter().all(|word| self.number_word(word)),
+            "expr" => matches!(words[..], [_, Some(ref operator), _] if matches!(&**operator, "+" | "-" | "*" | "/" | "%")),
+            "wc" | "nproc" => all_known && known.len() == flags().count(),
+            "tput" => matches!(known[..], ["cols" | "lines" | "colors"]) && all_known,
+            "id" => matches!(known[..], ["-u" | "-g", ..]),
+            "grep" | "egrep" | "fgrep" => {
+                // Of several files it prints the names as well.
+                let single = |word: &Word| word.pieces.iter().all(|piece| is_one_word(piece));
+                flags().any(|word| !word.starts_with("--") && word.contains('c'))
+                    && flags().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
+                    && rest.len() - flags().count() <= 2
+                    && rest.iter().all(single)
             }
-            (Some("wc"), Some(words)) => options(&words),
-            (Some("nproc"), Some(words)) => options(&words),
-            (Some("tput"), Some(words)) => matches!(&words[..], [word] if matches!(&**word, "cols" | "lines" | "colors")),
-            (Some("id"), Some(words)) => matches!(&words[..], [word, ..] if matches!(&**word, "-u" | "-g")),
-            (Some("grep" | "egrep" | "fgrep"), Some(words)) => {
-                let (flags, operands): (Vec<_>, Vec<_>) = words.iter().partition(|word| word.starts_with('-'));
-                flags.iter().any(|word| !word.starts_with("--") && word.contains('c'))
-                    && flags.iter().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
-                    && operands.len() <= 2
+            "date" => {
+                let mut dates = words.windows(2).filter(|pair| pair[1].is_none());
+                known.iter().any(|word| word.starts_with('+'))
+                    && known.iter().all(|word| digits_of_date(word))
+                    && words.first().is_some_and(Option::is_some)
+                    && dates.all(|pair| matches!(pair[0].as_deref(), Some("-d" | "-r" | "--date" | "--reference")))
             }
-            (Some("date"), Some(words)) => words.iter().any(|word| word.starts_with('+')) && words.iter().all(|word| digits_of_date(word)),
-            (Some("stat"), Some(words)) => {
-                matches!(&words[..], [option, format, ..] if option == "-c" && matches!(&**format, "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%u" | "%g" | "%b"))
+            "stat" => {
+                let number = |format: &str| matches!(format, "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%u" | "%g" | "%b");
+                matches!((words.first(), words.get(1)), (Some(Some(option)), Some(Some(format))) if option == "-c" && number(format))
             }
-            (Some("git"), Some(words)) => words.iter().any(|word| word == "rev-list") && words.iter().any(|word| word == "--count"),
-            (Some("jq"), Some(words)) => {
-                words.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word.trim_end().ends_with("length"))
-            }
+            "git" => known.contains(&"rev-list") && known.contains(&"--count") && all_known,
+            "jq" => known.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word.trim_end().ends_with("length")) && all_known,
             _ => false,
         }
+    }
+}
+
+/// It stays one word, and is no pattern of file names.
+fn is_one_word(piece: &Piece) -> bool {
+    match piece {
+        Piece::Text { text, quoted } => *quoted || !text.contains(['*', '?', '[', '{']),
+        Piece::Variable { quoted, risky, .. } => *quoted && !risky,
+        Piece::Command { quoted, .. } => *quoted,
+        Piece::Number => true,
+        Piece::Keys { .. } | Piece::Process { .. } | Piece::Evaluated { .. } => false,
     }
 }
 

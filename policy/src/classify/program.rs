@@ -3,10 +3,11 @@
 use super::args::Arg;
 use super::gather::Reach;
 use super::judge::{Feed, Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
+use super::payload::replaced;
 use super::vet::{Finding, Taken, Vetted, vet};
 use super::walk::opaque;
 use super::{paths, special};
-use crate::knowledge::{Entry, Payload, Role, Writes};
+use crate::knowledge::{Entry, Role, Writes};
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
@@ -143,7 +144,9 @@ impl Judge<'_> {
             out.add(child, self.explain);
         }
         let quiet = vetted.operands.is_empty() || entry.class == CommandClass::Read;
-        if vetted.info && vetted.execs.is_empty() && quiet {
+        // What a lax program does with an option that nobody listed, nobody knows.
+        let listed = !entry.lax || vetted.unlisted.is_empty();
+        if vetted.info && vetted.execs.is_empty() && quiet && listed {
             return;
         }
         if entry.has_sub() {
@@ -205,66 +208,6 @@ impl Judge<'_> {
         }
     }
 
-    fn payload(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
-        out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
-        let mut rest: &[usize] = &vetted.operands;
-        if entry.payload == Some(Payload::Dashes) {
-            self.collect_operands(entry, name, args, vetted);
-            let dashes = args.iter().position(|arg| arg.full() == Some("--"));
-            let Some(at) = dashes else {
-                self.bare(entry, name, out);
-                return;
-            };
-            let child = self.external(&args[at + 1..], &deeper(scope));
-            out.add(child, self.explain);
-            return;
-        }
-        rest = rest.get(entry.skip..).unwrap_or_default();
-        if entry.assigns {
-            while let Some(&at) = rest.first()
-                && let Some((variable, value)) = split_assignment(&args[at])
-            {
-                if let Some(found) = self.assignment(&variable, &value, scope) {
-                    out.raise(found);
-                }
-                rest = &rest[1..];
-            }
-        }
-        let Some(&start) = rest.first() else {
-            self.bare(entry, name, out);
-            // What a wrapper starts when it is told nothing is a shell.
-            if out.class > CommandClass::Read && !vetted.taken.iter().any(|taken| matches!(taken.role, Role::Data | Role::Run | Role::Exec))
-            {
-                self.runs_unseen();
-            }
-            return;
-        };
-        let inner = Scope { level: scope.level + 1, ..scope.clone() };
-        let child = match entry.payload {
-            Some(Payload::Text) => {
-                let words: Vec<Arg> = args[start..].to_vec();
-                self.read_by("sh", false, || self.joined(&words, &inner))
-            }
-            _ => self.external(&args[start..], &inner),
-        };
-        out.add(child, self.explain);
-        if out.code == ReasonCode::Parts {
-            out.code = ReasonCode::Payload;
-        }
-    }
-
-    /// A command that a program starts: no function of the text is meant.
-    pub fn external(&self, args: &[Arg], scope: &Scope<'_>) -> Part {
-        let functions = std::cell::RefCell::new(Vec::new());
-        let inner = Scope { functions: &functions, ..scope.clone() };
-        self.command(args, &inner)
-    }
-
-    fn bare(&self, entry: &Entry, name: &str, out: &mut Part) {
-        let class = entry.bare.unwrap_or(entry.class);
-        out.raise_at(Finding::new(class, ReasonCode::Known, format!("{name} without a command")), entry.at);
-    }
-
     fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
         let operands = &vetted.operands;
         self.collect_operands(entry, name, args, vetted);
@@ -303,32 +246,6 @@ impl Judge<'_> {
             }
         }
     }
-
-    /// Text that will be run by a shell.
-    pub fn text_arg(&self, text: &Arg, scope: &Scope<'_>) -> Part {
-        let mut out = match text.full() {
-            Some(full) => return self.text_part(full, Some(scope.vars), scope.level, &scope.feed),
-            // What is known of it is still looked at.
-            None => self.text_part(&text.text.replace(super::args::UNKNOWN, "${UNKNOWN}"), Some(scope.vars), scope.level, &scope.feed),
-        };
-        out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "text that is only known when it runs"));
-        out
-    }
-
-    /// Words that a program joins with blanks and gives to a shell.
-    pub fn joined(&self, words: &[Arg], scope: &Scope<'_>) -> Part {
-        let open = words.iter().any(Arg::is_open);
-        let text = words.iter().map(|word| word.text.replace(super::args::UNKNOWN, "${UNKNOWN}")).collect::<Vec<_>>().join(" ");
-        let mut out = self.text_part(&text, Some(scope.vars), scope.level, &scope.feed);
-        if open {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "text that is only known when it runs"));
-        }
-        out
-    }
-}
-
-pub(crate) fn deeper<'a>(scope: &Scope<'a>) -> Scope<'a> {
-    Scope { level: scope.level + 1, ..scope.clone() }
 }
 
 fn adopt(out: &mut Part, inner: Part) {
@@ -342,46 +259,5 @@ fn adopt(out: &mut Part, inner: Part) {
             out.entry = inner.entry;
         }
         out.parts.extend(inner.parts);
-    }
-}
-
-/// `NAME=value`, with its value as an argument of its own.
-pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
-    let at = arg.head().find('=')?;
-    let name = &arg.text[..at];
-    let valid = !name.is_empty() && !name.starts_with('-') && !name.contains('/');
-    valid.then(|| {
-        (
-            name.to_owned(),
-            Arg {
-                text: arg.text[at + 1..].to_owned(),
-                known: arg.known - at - 1,
-                risky: arg.risky,
-                free: arg.free,
-                outside: arg.outside,
-                splits: arg.splits,
-                number: false,
-                path: arg.path,
-                home: false,
-            },
-        )
-    })
-}
-
-/// An argument in which a program puts something of its own where `mark` stands.
-pub(crate) fn replaced(arg: &Arg, mark: &str) -> Arg {
-    match arg.text.find(mark) {
-        Some(at) if !mark.is_empty() => Arg {
-            text: arg.text.replace(mark, &super::args::UNKNOWN.to_string()),
-            known: at.min(arg.known),
-            risky: arg.risky,
-            free: arg.free,
-            outside: arg.outside,
-            splits: arg.splits,
-            number: false,
-            path: arg.path,
-            home: false,
-        },
-        _ => arg.clone(),
     }
 }

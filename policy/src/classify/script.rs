@@ -6,7 +6,8 @@
 
 use super::args::Arg;
 use super::judge::{Feed, Judge, Raise, Scope, part};
-use super::program::{base, deeper};
+use super::payload::deeper;
+use super::program::base;
 use super::special::{Call, env_words};
 use super::vet::{Finding, vet};
 use crate::knowledge::{Entry, Role};

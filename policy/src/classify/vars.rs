@@ -7,7 +7,7 @@ use crate::hash::{Map, Set};
 use std::rc::Rc;
 
 use super::args;
-use crate::shell::{Command, Compound, Piece, Script, Simple, Word};
+use crate::shell::{Command, Piece, Script, Word};
 use crate::steps::step;
 
 /// What is known about the value of a variable.
@@ -24,9 +24,9 @@ pub(crate) enum Value {
 
 impl Value {
     /// Anything at all.
-    const ANY: Self = Self::Open { risky: true, outside: true, number: false };
+    pub(super) const ANY: Self = Self::Open { risky: true, outside: true, number: false };
     /// What arithmetic gives.
-    const NUMBER: Self = Self::Open { risky: false, outside: false, number: true };
+    pub(super) const NUMBER: Self = Self::Open { risky: false, outside: false, number: true };
 }
 
 /// The variables of one text, and of the texts around it.
@@ -34,12 +34,12 @@ impl Value {
 pub(crate) struct Vars {
     map: Rc<Map<String, Value>>,
     /// `eval` or a changed IFS: any value may be anything.
-    doubtful: bool,
-    evals: usize,
+    pub(super) doubtful: bool,
+    pub(super) evals: usize,
     /// Variables that the text uses before it sets them.
     used: Rc<Set<String>>,
     /// Programs of this text whose output is whatever they were given.
-    free_names: Rc<Set<String>>,
+    pub(super) free_names: Rc<Set<String>>,
     /// Arrays whose subscripts are keys, and variables whose values are evaluated.
     keyed: Rc<Set<String>>,
     integers: Rc<Set<String>>,
@@ -50,21 +50,15 @@ pub(crate) struct Vars {
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
-const MAX_VARIABLES: usize = 256;
+pub(super) const MAX_VARIABLES: usize = 256;
 const MAX_USED: usize = 1024;
-const MAX_VALUE: usize = 512;
-/// Texts of `eval` that are read ahead.
-const MAX_EVALS: usize = 8;
-const MAX_EVAL_TEXT: usize = 16 << 10;
-
-const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "unset", "coproc"];
-const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
+pub(super) const MAX_VALUE: usize = 512;
 
 impl Vars {
     /// Collects what `commands` assign. `free` says of a program whether its output is arbitrary.
     pub fn collect(script: &Script, around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
         let mut vars = around.cloned().unwrap_or_default();
-        collect(&script.commands, &mut vars, free);
+        super::assign::collect(&script.commands, &mut vars, free);
         for name in &script.assigned {
             vars.set(name, Value::ANY);
         }
@@ -129,7 +123,7 @@ impl Vars {
     }
 
     /// A value that is taken before the text sets one comes from outside, and may still do so afterwards.
-    fn used(&mut self, name: &str) {
+    pub(super) fn used(&mut self, name: &str) {
         if args::is_plain(name) || self.map.contains_key(name) || self.used.contains(name) {
             return;
         }
@@ -142,7 +136,7 @@ impl Vars {
         Rc::make_mut(&mut self.used).insert(name.to_owned());
     }
 
-    fn set(&mut self, name: &str, value: Value) {
+    pub(super) fn set(&mut self, name: &str, value: Value) {
         let risky = |value: &Value| match value {
             Value::Known(text) => text.split_whitespace().any(|part| part.starts_with('-')),
             Value::Open { risky, .. } => *risky,
@@ -173,7 +167,7 @@ impl Vars {
         Rc::make_mut(&mut self.map).insert(name.to_owned(), if long { Value::ANY } else { merged });
     }
 
-    fn value(&self, word: &Word) -> Value {
+    pub(super) fn value(&self, word: &Word) -> Value {
         let arg = args::single(word, self);
         match arg.full() {
             Some(text) => Value::Known(text.to_owned()),
@@ -186,7 +180,7 @@ impl Vars {
     }
 
     /// Text that is evaluated, and sets variables to numbers.
-    fn evaluated(&mut self, word: &Word) {
+    pub(super) fn evaluated(&mut self, word: &Word) {
         for piece in &word.pieces {
             if let Piece::Text { text, .. } = piece {
                 super::numbers::names(text).filter(|name| name.set).for_each(|name| self.set(name.text, Value::NUMBER));
@@ -207,7 +201,7 @@ impl Vars {
     }
 
     /// What `declare -A` and `declare -i` say about a name.
-    fn declared(&mut self, options: &str, name: &str) {
+    pub(super) fn declared(&mut self, options: &str, name: &str) {
         if self.keyed.len() + self.integers.len() >= MAX_VARIABLES {
             self.overflowed = true;
             return;
@@ -224,160 +218,4 @@ impl Vars {
 /// Entries that a change copies.
 fn copied(map: &Rc<Map<String, Value>>) -> usize {
     if Rc::strong_count(map) > 1 { map.len() } else { 1 }
-}
-
-fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for command in commands {
-        step(1);
-        match command {
-            Command::Simple(simple) => simple_command(simple, vars, free),
-            Command::Pipeline(stages) => collect(stages, vars, free),
-            Command::Compound(compound) => compound_command(compound, vars, free),
-            Command::Function { body, .. } => collect(body, vars, free),
-        }
-    }
-}
-
-fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for word in &compound.words {
-        inside(word, vars, free);
-    }
-    if let Some(name) = &compound.variable {
-        for word in &compound.words {
-            let value = match vars.value(word) {
-                // An unquoted list item is split and may match files.
-                Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
-                    let number = text.split_whitespace().all(super::numbers::is_number);
-                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false, number }
-                }
-                value => value,
-            };
-            vars.set(name, value);
-        }
-        // `select` keeps what was typed.
-        vars.set("REPLY", Value::ANY);
-    }
-    collect(&compound.body, vars, free);
-}
-
-fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let name = simple.words.first().and_then(Word::literal).unwrap_or_default();
-    for word in &simple.words {
-        inside(word, vars, free);
-    }
-    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
-        if vars.free_names.len() < MAX_VARIABLES {
-            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
-            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
-        } else {
-            vars.doubtful = true;
-        }
-    }
-    for assign in &simple.assigns {
-        inside(&assign.value, vars, free);
-        assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
-        let mut value = vars.value(&assign.value);
-        if assign.subscript.is_some() {
-            // One element of several.
-            let number = value.number();
-            value = Value::Open { risky: true, outside: true, number };
-        }
-        if assign.name == "IFS" && simple.words.is_empty() {
-            vars.doubtful = true;
-        }
-        // `+=`, arrays and elements: several values in one name.
-        for item in &assign.items {
-            inside(item, vars, free);
-            let item = vars.value(item);
-            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
-            vars.set(&assign.name, item);
-        }
-        if assign.items.is_empty() {
-            // In front of a command it holds for that command alone, whose words were expanded before.
-            if !simple.words.is_empty() {
-                vars.used(&assign.name);
-            }
-            vars.set(&assign.name, value);
-        }
-    }
-    if matches!(&*name, "eval" | "trap") {
-        evaluated(simple, vars, free);
-    }
-    if name == "let" {
-        simple.words[1..].iter().for_each(|word| vars.evaluated(word));
-    }
-    if SETTERS.contains(&&*name) {
-        for word in &simple.words[1..] {
-            if let Some(text) = word.literal() {
-                let text = text.split(['=', '[']).next().unwrap_or_default();
-                vars.set(text, Value::ANY);
-            }
-        }
-        vars.set("REPLY", Value::ANY);
-        vars.set("MAPFILE", Value::ANY);
-    }
-    if DECLARERS.contains(&&*name) {
-        let options: String = simple.words[1..]
-            .iter()
-            .filter_map(Word::bare)
-            .filter(|word| word.starts_with('-'))
-            .flat_map(|word| word[1..].chars())
-            .collect();
-        for word in &simple.words[1..] {
-            let arg = args::single(word, vars);
-            if name != "set" && !arg.text.starts_with('-') {
-                vars.declared(&options, arg.head().split(['=', '+', '[']).next().unwrap_or_default());
-            }
-            if let Some((name, value)) = arg.text.split_once('=') {
-                let value = match arg.full() {
-                    Some(_) => Value::Known(value.to_owned()),
-                    None => {
-                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
-                    }
-                };
-                vars.set(name.trim_end_matches('+'), value);
-            }
-        }
-    }
-}
-
-/// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
-fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let words: Option<Vec<_>> = simple.words[1..].iter().map(Word::literal).collect();
-    vars.evals += 1;
-    match words.map(|words| words.join(" ")) {
-        Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
-            let script = crate::shell::parse_at(&text, crate::shell::MAX_DEPTH / 2);
-            vars.doubtful |= script.capped;
-            collect(&script.commands, vars, free);
-        }
-        _ => vars.doubtful = true,
-    }
-}
-
-/// `name=VALUE` as a word of its own: the value is a number.
-fn numeric_value(word: &Word, vars: &Vars) -> bool {
-    let rest = word.pieces.iter().enumerate().all(|(at, piece)| match piece {
-        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| super::numbers::is_number(value)),
-        _ => true,
-    });
-    rest && word.pieces[1..].iter().all(|piece| match piece {
-        Piece::Text { text, .. } => super::numbers::is_number(text),
-        piece => vars.number_piece(piece),
-    })
-}
-
-/// Assignments and programs inside substitutions.
-fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for piece in &word.pieces {
-        match piece {
-            Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
-            Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
-            Piece::Evaluated { word, .. } => {
-                vars.evaluated(word);
-                inside(word, vars, free);
-            }
-            _ => {}
-        }
-    }
 }

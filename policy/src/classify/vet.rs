@@ -6,59 +6,9 @@
 use std::borrow::Cow;
 
 use super::args::Arg;
+pub(crate) use super::finding::{Finding, Taken, Vetted};
 use crate::knowledge::{Entry, Opt, Role, Value};
 use crate::{CommandClass, ReasonCode};
-
-/// A class with its reason.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub class: CommandClass,
-    pub code: ReasonCode,
-    pub reason: Cow<'static, str>,
-}
-
-impl Finding {
-    pub fn new(class: CommandClass, code: ReasonCode, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { class, code, reason: reason.into() }
-    }
-}
-
-/// An option's value, with what it is.
-#[derive(Debug, Clone)]
-pub(crate) struct Taken {
-    pub option: String,
-    pub role: Role,
-    pub value: Arg,
-}
-
-/// What the options of one command come to.
-#[derive(Debug, Default)]
-pub(crate) struct Vetted {
-    pub findings: Vec<Finding>,
-    /// Indices of the operands.
-    pub operands: Vec<usize>,
-    pub taken: Vec<Taken>,
-    /// Commands between an option and `;` or `+`.
-    pub execs: Vec<(usize, usize)>,
-    /// Flags without value, by name.
-    pub flags: Vec<String>,
-    /// An option that only prints information.
-    pub info: bool,
-    /// Words of options that the entry does not list.
-    pub unlisted: Vec<usize>,
-    /// Where options ended by `--`.
-    pub dashes: Option<usize>,
-}
-
-impl Vetted {
-    pub fn has(&self, flag: &str) -> bool {
-        self.flags.iter().any(|name| name == flag)
-    }
-
-    pub fn value(&self, options: &[&str]) -> Option<&Arg> {
-        self.taken.iter().rev().find(|taken| options.contains(&taken.option.as_str())).map(|taken| &taken.value)
-    }
-}
 
 struct Vetting<'a> {
     entry: &'a Entry,
@@ -80,6 +30,10 @@ pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
         if arg.full() == Some("--") {
             vetting.out.dashes = Some(vetting.at);
             vetting.at += 1;
+            // Where options are words of an expression, `find -- . -delete` still deletes.
+            if entry.dash {
+                continue;
+            }
             break;
         }
         if arg.known == 0 && arg.is_open() {
@@ -273,15 +227,5 @@ impl Vetting<'_> {
 
 /// The argument without its first bytes.
 fn rest_of(arg: &Arg, at: usize) -> Arg {
-    Arg {
-        text: arg.text[at..].to_owned(),
-        known: arg.known.saturating_sub(at),
-        risky: arg.risky,
-        free: arg.free,
-        outside: arg.outside,
-        splits: arg.splits,
-        number: false,
-        path: arg.path,
-        home: false,
-    }
+    arg.with(arg.text[at..].to_owned(), arg.known.saturating_sub(at))
 }

@@ -2,15 +2,15 @@
 //! assignment and substitution on the way.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
-use super::args::{self, Arg};
+use super::args;
+use super::evaluate::{evaluated, evaluates, subscript};
 use super::gather::Reach;
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::pipeline;
 use super::vars::Vars;
 use super::vet::Finding;
-use super::{paths, pipeline};
-use crate::shell::{self, Command, Compound, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
+use crate::shell::{self, Command, Compound, Kind, Piece, Script, Simple, Word};
 use crate::{CommandClass, Part, ReasonCode, Shell};
 
 /// Longer text is not read.
@@ -241,65 +241,6 @@ impl Walk<'_, '_> {
             }
         }
     }
-
-    /// A finding about a redirection, shown as a part of its own.
-    fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
-        let Some(finding) = finding else { return };
-        if target.full().is_some_and(|path| self.judge.own_files.is_sink(path, self.judge.home)) {
-            return;
-        }
-        if self.judge.explain {
-            let mut child = part(self.judge.text(std::slice::from_ref(target)));
-            child.raise(finding.clone());
-            into.parts.push(child);
-        }
-        into.raise(finding);
-    }
-
-    fn redirections(&self, redirs: &[Redir], scope: &mut Scope<'_>, into: &mut Part) {
-        for redir in redirs {
-            let outer = scope.clone();
-            self.substitutions(&redir.target, &outer, into);
-            let target = args::single(&redir.target, scope.vars);
-            match redir.kind {
-                RedirKind::Output => {
-                    self.judge.collect_arg(">", &target, Reach::File);
-                    self.note(paths::write(&target), &target, into);
-                }
-                RedirKind::Duplicate if is_descriptor(&target) => {
-                    if target.text.starts_with('0') || scope.feed.fed {
-                        continue;
-                    }
-                }
-                RedirKind::Duplicate => {
-                    self.judge.collect_arg(">", &target, Reach::File);
-                    self.note(paths::write(&target), &target, into);
-                    scope.feed = Feed { fed: true, ..Feed::default() };
-                }
-                RedirKind::Input => {
-                    self.judge.collect_arg("<", &target, Reach::File);
-                    self.note(paths::read(&target), &target, into);
-                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
-                        && into.class >= CommandClass::Network;
-                    scope.feed = Feed { fed: true, download, ..Feed::default() };
-                }
-                RedirKind::HereString => {
-                    let text = target.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
-                }
-                RedirKind::Heredoc(slot) => {
-                    let Some(body) = self.script.heredocs.get(slot) else {
-                        into.raise(opaque("a here-document without its body", false));
-                        continue;
-                    };
-                    self.substitutions(body, &outer, into);
-                    let body = args::single(body, scope.vars);
-                    let text = body.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
-                }
-            }
-        }
-    }
 }
 
 /// Takes over class and reason of the program, and shows its parts as this part's own.
@@ -315,44 +256,8 @@ fn merge(out: &mut Part, program: Part, explain: bool) {
     }
 }
 
-fn is_descriptor(target: &Arg) -> bool {
-    target.full().is_some_and(|text| {
-        let digits = text.strip_suffix('-').unwrap_or(text);
-        digits.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
 fn is_expanded(word: &Word) -> bool {
     word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
-}
-
-/// Text that the shell evaluates, and that may run when it does.
-pub(crate) fn evaluated() -> Finding {
-    opaque("a value that the shell evaluates and that may be more than a number", false)
-}
-
-/// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
-fn evaluates(words: &[Word], vars: &Vars) -> bool {
-    words.iter().enumerate().any(|(at, word)| match word.bare() {
-        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| name.literal().is_none_or(|name| name.contains('['))),
-        Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
-            let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));
-            !sides.all(|side| vars.harmless_to_evaluate(side))
-        }
-        _ => false,
-    })
-}
-
-/// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
-fn subscript(word: &Word) -> Option<Finding> {
-    let text: String =
-        word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
-    subscript_text(&text)
-}
-
-pub(crate) fn subscript_text(text: &str) -> Option<Finding> {
-    (text.contains('[') && (text.contains("$(") || text.contains('`') || text.contains("${")))
-        .then(|| opaque("text that runs when it is taken for a subscript", false))
 }
 
 /// `raise` for a finding that may not be there.

@@ -14,7 +14,7 @@ mod spell;
 mod stores;
 
 use spell::{candidates, is_anchored, resolve};
-pub(crate) use stores::{first_parts, may_name_a_key};
+pub(crate) use stores::{first_parts, matches, may_name_a_key};
 
 /// Something forbidden, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

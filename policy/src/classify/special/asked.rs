@@ -27,6 +27,13 @@ pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
     false
 }
 
+/// Copies to devices that keep nothing, or to its own output.
+pub(super) fn sinks(call: &Call<'_>) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let nowhere = |arg: &Arg| arg.full().is_some_and(super::super::is_sink);
+    vetted.findings.is_empty() && vetted.operands.iter().all(|&at| nowhere(&call.args[at]))
+}
+
 /// The second operand is the output: only the standard one is harmless.
 pub(super) fn printed(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);

@@ -4,7 +4,8 @@
 
 use super::super::gather::Reach;
 use super::super::judge::{Judge, Raise, Scope, part};
-use super::super::program::{base, deeper};
+use super::super::payload::deeper;
+use super::super::program::base;
 use super::super::vet::{Finding, vet};
 use super::Call;
 use crate::knowledge::Role;

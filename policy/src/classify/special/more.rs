@@ -1,7 +1,7 @@
 //! Programs whose class hangs on a mode: querying or changing, listing or creating.
 
 use super::super::judge::{Judge, Raise, Scope};
-use super::super::program::deeper;
+use super::super::payload::deeper;
 use super::super::vet::{Finding, vet};
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
@@ -108,8 +108,11 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         "pacman" | "yay" | "paru" => &["-Q", "--query", "-F", "--files", "-T", "--deptest"],
         "nix-env" => &["-q", "--query", "--list-generations"],
         "crontab" => &["-l"],
+        "ssh-keygen" => &["-l", "-B", "-F"],
         "fdisk" | "sfdisk" | "parted" => &["-l", "--list", "-d", "--dump", "-J", "--json", "-F", "--list-free"],
-        "gzip" | "bzip2" | "xz" | "lzma" | "zstd" => &["-c", "--stdout", "-l", "--list", "-t", "--test"],
+        "gzip" | "bzip2" | "xz" | "lzma" | "zstd" | "gunzip" | "bunzip2" | "unxz" | "unlzma" | "unzstd" => {
+            &["-c", "--stdout", "-l", "--list", "-t", "--test"]
+        }
         "unzip" => &["-l", "-v", "-Z", "-t", "-z", "-p", "-c"],
         _ => &[
             "-l",

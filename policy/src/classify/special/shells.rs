@@ -1,12 +1,12 @@
 //! Shells and the builtins that run, hide or change what the text itself says.
 
 use super::super::args::Arg;
+use super::super::evaluate::{evaluated, subscript_text};
 use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::numbers;
-use super::super::program::{deeper, split_assignment};
+use super::super::payload::{deeper, split_assignment};
 use super::super::vet::{Finding, vet};
-use super::super::walk::{evaluated, subscript_text};
 use super::Call;
 use crate::shell::Disputed;
 use crate::{CommandClass, Part, ReasonCode};

@@ -3,7 +3,8 @@
 use super::super::args::Arg;
 use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
-use super::super::program::{base, deeper, replaced, split_assignment};
+use super::super::payload::{deeper, replaced, split_assignment};
+use super::super::program::base;
 use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::knowledge::Role;
@@ -129,8 +130,8 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
     let inner = Scope { feed: Feed::default(), ..deeper(scope) };
     if command.is_empty() {
         if split.is_none() || files {
-            if split.is_some() || scope.feed.fed {
-                out.raise(Finding::new(CommandClass::Write, ReasonCode::ShellInput, "commands from its input"));
+            if !vetted.info {
+                out.raise(Finding::new(CommandClass::Write, ReasonCode::ShellInput, "commands from its input, or from a file"));
             }
             judge.runs_unseen();
             return true;

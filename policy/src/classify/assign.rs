@@ -1,0 +1,173 @@
+//! What the commands of a text assign: `name=value`, loops, builtins that set variables, and texts that do so.
+//!
+//! Nothing here knows an order: a variable is what all its assignments together make of it.
+
+use std::rc::Rc;
+
+use super::args;
+use super::vars::{MAX_VALUE, MAX_VARIABLES, Value, Vars};
+use crate::shell::{Command, Compound, Piece, Simple, Word};
+use crate::steps::step;
+
+/// Texts of `eval` that are read ahead.
+const MAX_EVALS: usize = 8;
+const MAX_EVAL_TEXT: usize = 16 << 10;
+
+const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "unset", "coproc"];
+const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
+
+pub(super) fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for command in commands {
+        step(1);
+        match command {
+            Command::Simple(simple) => simple_command(simple, vars, free),
+            Command::Pipeline(stages) => collect(stages, vars, free),
+            Command::Compound(compound) => compound_command(compound, vars, free),
+            Command::Function { body, .. } => collect(body, vars, free),
+        }
+    }
+}
+
+fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for word in &compound.words {
+        inside(word, vars, free);
+    }
+    if let Some(name) = &compound.variable {
+        for word in &compound.words {
+            let value = match vars.value(word) {
+                // An unquoted list item is split and may match files.
+                Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
+                    let number = text.split_whitespace().all(super::numbers::is_number);
+                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false, number }
+                }
+                value => value,
+            };
+            vars.set(name, value);
+        }
+        // `select` keeps what was typed.
+        vars.set("REPLY", Value::ANY);
+    }
+    collect(&compound.body, vars, free);
+}
+
+fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let name = simple.words.first().and_then(Word::literal).unwrap_or_default();
+    for word in &simple.words {
+        inside(word, vars, free);
+    }
+    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
+        if vars.free_names.len() < MAX_VARIABLES {
+            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
+            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
+        } else {
+            vars.doubtful = true;
+        }
+    }
+    for assign in &simple.assigns {
+        inside(&assign.value, vars, free);
+        assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
+        let mut value = vars.value(&assign.value);
+        if assign.subscript.is_some() {
+            // One element of several.
+            let number = value.number();
+            value = Value::Open { risky: true, outside: true, number };
+        }
+        if assign.name == "IFS" && simple.words.is_empty() {
+            vars.doubtful = true;
+        }
+        // `+=`, arrays and elements: several values in one name.
+        for item in &assign.items {
+            inside(item, vars, free);
+            let item = vars.value(item);
+            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
+            vars.set(&assign.name, item);
+        }
+        if assign.items.is_empty() {
+            // In front of a command it holds for that command alone, whose words were expanded before.
+            if !simple.words.is_empty() {
+                vars.used(&assign.name);
+            }
+            vars.set(&assign.name, value);
+        }
+    }
+    if matches!(&*name, "eval" | "trap") {
+        evaluated(simple, vars, free);
+    }
+    if name == "let" {
+        simple.words[1..].iter().for_each(|word| vars.evaluated(word));
+    }
+    if SETTERS.contains(&&*name) {
+        for word in &simple.words[1..] {
+            if let Some(text) = word.literal() {
+                let text = text.split(['=', '[']).next().unwrap_or_default();
+                vars.set(text, Value::ANY);
+            }
+        }
+        vars.set("REPLY", Value::ANY);
+        vars.set("MAPFILE", Value::ANY);
+    }
+    if DECLARERS.contains(&&*name) {
+        let options: String = simple.words[1..]
+            .iter()
+            .filter_map(Word::bare)
+            .filter(|word| word.starts_with('-'))
+            .flat_map(|word| word[1..].chars())
+            .collect();
+        for word in &simple.words[1..] {
+            let arg = args::single(word, vars);
+            if name != "set" && !arg.text.starts_with('-') {
+                vars.declared(&options, arg.head().split(['=', '+', '[']).next().unwrap_or_default());
+            }
+            if let Some((name, value)) = arg.text.split_once('=') {
+                let value = match arg.full() {
+                    Some(_) => Value::Known(value.to_owned()),
+                    None => {
+                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
+                    }
+                };
+                vars.set(name.trim_end_matches('+'), value);
+            }
+        }
+    }
+}
+
+/// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
+fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let words: Option<Vec<_>> = simple.words[1..].iter().map(Word::literal).collect();
+    vars.evals += 1;
+    match words.map(|words| words.join(" ")) {
+        Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
+            let script = crate::shell::parse_at(&text, crate::shell::MAX_DEPTH / 2);
+            vars.doubtful |= script.capped;
+            collect(&script.commands, vars, free);
+        }
+        _ => vars.doubtful = true,
+    }
+}
+
+/// `name=VALUE` as a word of its own: the value is a number.
+fn numeric_value(word: &Word, vars: &Vars) -> bool {
+    let rest = word.pieces.iter().enumerate().all(|(at, piece)| match piece {
+        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| super::numbers::is_number(value)),
+        _ => true,
+    });
+    rest && word.pieces[1..].iter().all(|piece| match piece {
+        Piece::Text { text, .. } => super::numbers::is_number(text),
+        piece => vars.number_piece(piece),
+    })
+}
+
+/// Assignments and programs inside substitutions.
+fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    for piece in &word.pieces {
+        match piece {
+            Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
+            Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
+            Piece::Evaluated { word, .. } => {
+                vars.evaluated(word);
+                inside(word, vars, free);
+            }
+            _ => {}
+        }
+    }
+}

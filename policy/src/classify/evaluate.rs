@@ -1,0 +1,35 @@
+//! Places where a shell evaluates text: `[[ ]]`, subscripts in names. What may be evaluated there says `numbers`.
+
+use super::vars::Vars;
+use super::vet::Finding;
+use super::walk::opaque;
+use crate::shell::{Piece, Word};
+
+/// Text that the shell evaluates, and that may run when it does.
+pub(crate) fn evaluated() -> Finding {
+    opaque("a value that the shell evaluates and that may be more than a number", false)
+}
+
+/// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
+pub(crate) fn evaluates(words: &[Word], vars: &Vars) -> bool {
+    words.iter().enumerate().any(|(at, word)| match word.bare() {
+        Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| name.literal().is_none_or(|name| name.contains('['))),
+        Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
+            let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));
+            !sides.all(|side| vars.harmless_to_evaluate(side))
+        }
+        _ => false,
+    })
+}
+
+/// An array subscript is evaluated, and text in it can run: `a[$(…)]` as data.
+pub(crate) fn subscript(word: &Word) -> Option<Finding> {
+    let text: String =
+        word.pieces.iter().filter_map(|piece| if let Piece::Text { text, .. } = piece { Some(text.as_str()) } else { None }).collect();
+    subscript_text(&text)
+}
+
+pub(crate) fn subscript_text(text: &str) -> Option<Finding> {
+    (text.contains('[') && (text.contains("$(") || text.contains('`') || text.contains("${")))
+        .then(|| opaque("text that runs when it is taken for a subscript", false))
+}

@@ -1,0 +1,80 @@
+//! Redirections: where a command reads from and writes to, and what it finds on its input.
+
+use std::rc::Rc;
+
+use super::args::{self, Arg};
+use super::gather::Reach;
+use super::judge::{Feed, Raise, Scope, part};
+use super::paths;
+use super::vet::Finding;
+use super::walk::{Walk, opaque};
+use crate::shell::{Piece, Redir, RedirKind};
+use crate::{CommandClass, Part};
+
+impl Walk<'_, '_> {
+    /// A finding about a redirection, shown as a part of its own.
+    fn note(&self, finding: Option<Finding>, target: &Arg, into: &mut Part) {
+        let Some(finding) = finding else { return };
+        if target.full().is_some_and(|path| self.judge.own_files.is_sink(path, self.judge.home)) {
+            return;
+        }
+        if self.judge.explain {
+            let mut child = part(self.judge.text(std::slice::from_ref(target)));
+            child.raise(finding.clone());
+            into.parts.push(child);
+        }
+        into.raise(finding);
+    }
+
+    pub fn redirections(&self, redirs: &[Redir], scope: &mut Scope<'_>, into: &mut Part) {
+        for redir in redirs {
+            let outer = scope.clone();
+            self.substitutions(&redir.target, &outer, into);
+            let target = args::single(&redir.target, scope.vars);
+            match redir.kind {
+                RedirKind::Output => {
+                    self.judge.collect_arg(">", &target, Reach::File);
+                    self.note(paths::write(&target), &target, into);
+                }
+                RedirKind::Duplicate if is_descriptor(&target) => {
+                    if target.text.starts_with('0') || scope.feed.fed {
+                        continue;
+                    }
+                }
+                RedirKind::Duplicate => {
+                    self.judge.collect_arg(">", &target, Reach::File);
+                    self.note(paths::write(&target), &target, into);
+                    scope.feed = Feed { fed: true, ..Feed::default() };
+                }
+                RedirKind::Input => {
+                    self.judge.collect_arg("<", &target, Reach::File);
+                    self.note(paths::read(&target), &target, into);
+                    let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
+                        && into.class >= CommandClass::Network;
+                    scope.feed = Feed { fed: true, download, ..Feed::default() };
+                }
+                RedirKind::HereString => {
+                    let text = target.full().map(Rc::from);
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
+                }
+                RedirKind::Heredoc(slot) => {
+                    let Some(body) = self.script.heredocs.get(slot) else {
+                        into.raise(opaque("a here-document without its body", false));
+                        continue;
+                    };
+                    self.substitutions(body, &outer, into);
+                    let body = args::single(body, scope.vars);
+                    let text = body.full().map(Rc::from);
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
+                }
+            }
+        }
+    }
+}
+
+fn is_descriptor(target: &Arg) -> bool {
+    target.full().is_some_and(|text| {
+        let digits = text.strip_suffix('-').unwrap_or(text);
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
