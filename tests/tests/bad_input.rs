@@ -55,11 +55,29 @@ fn help_and_version_are_no_errors() -> Result<()> {
 }
 
 #[test]
+fn a_missing_verb_is_answered_with_the_verbs() -> Result<()> {
+    let scene = Scene::new()?;
+    for (words, verb) in [(&[][..], "classify"), (&["rules"], "add"), (&["config"], "show"), (&["wrap"], "install")] {
+        let outcome = scene.stayexec().words(words).finish()?;
+        outcome.expect_code(2);
+        assert!(outcome.stdout.is_empty(), "{}", outcome.told());
+        let verbs = outcome.err();
+        assert!(verbs.contains("Usage: stayexec") && verbs.lines().any(|line| line.trim_start().starts_with(verb)), "{}", outcome.told());
+    }
+    let help = scene.stayexec().words(["run", "--help"]).finish()?.out();
+    assert!(help.contains("default: 10m") && help.contains("default: supervised"), "{help}");
+    Ok(())
+}
+
+#[test]
 fn a_missing_program() -> Result<()> {
     for scene in Scene::of_each_user()? {
-        mentions(&refused(&scene, scene.run().command(["no-such-program"]), 127)?, &["no-such-program"]);
-        mentions(&refused(&scene, scene.run().command(["./missing"]), 127)?, &["./missing"]);
-        mentions(&refused(&scene, scene.run().command(["/no/such/file"]), 127)?, &["/no/such/file"]);
+        mentions(&refused(&scene, scene.run().command(["no-such-program"]), 127)?, &["no-such-program", "in PATH"]);
+        for path in ["./missing", "/no/such/file"] {
+            let line = refused(&scene, scene.run().command([path]), 127)?;
+            mentions(&line, &[path, "no such file"]);
+            assert!(!line.contains("PATH"), "{line}");
+        }
     }
     Ok(())
 }
@@ -193,5 +211,20 @@ fn an_environment_without_folders_has_those_below_home() -> Result<()> {
         assert!(scene.path("home/.local/state/stayexec").is_dir());
         assert!(!scene.path("state/stayexec").exists());
     }
+    Ok(())
+}
+
+#[test]
+fn a_configuration_that_is_no_text() -> Result<()> {
+    let scene = Scene::new()?;
+    let text = b"tier = \"full\"\n[matrix.full]\n# caf\xe9\n";
+    scene.file("../config/stayexec/config.toml", text)?;
+    mentions(&refused(&scene, touching(scene.run()), 2)?, &["config.toml:3", "UTF-8"]);
+    std::fs::remove_file(scene.path("config/stayexec/config.toml"))?;
+    scene.file(".stayexec.toml", text)?;
+    mentions(&refused(&scene, touching(scene.run().words(["--workspace", "."])), 2)?, &[".stayexec.toml:3", "UTF-8"]);
+    std::fs::remove_file(scene.work().join(".stayexec.toml"))?;
+    scene.file("../config/stayexec/knowledge/own.toml", text)?;
+    mentions(&refused(&scene, touching(scene.run()), 2)?, &["own.toml:3", "UTF-8"]);
     Ok(())
 }

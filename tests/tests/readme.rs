@@ -3,7 +3,7 @@
 //! A block that begins with ```console holds commands behind `$ ` and what they print; `[..]` stands for any text in a line.
 
 use anyhow::{Context, Result, ensure};
-use stayexec_tests::{Scene, cannot_run};
+use stayexec_tests::{Scene, cannot_run, full};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,6 +54,34 @@ fn the_session_does_what_it_shows() -> Result<()> {
     let missing: Vec<_> = expected.iter().filter(|pattern| !printed.iter().any(|line| fits(line, pattern))).collect();
     assert!(missing.is_empty() && output.status.success(), "{missing:#?} is missing\n--- stdout\n{out}\n--- stderr\n{err}");
     assert_eq!(printed.len(), expected.len(), "--- stdout\n{out}\n--- stderr\n{err}");
+    Ok(())
+}
+
+/// The line that installs, with a folder of the test's own.
+#[test]
+fn the_line_that_installs_does_so() -> Result<()> {
+    let readme = std::fs::read_to_string(root().join("README.md"))?;
+    let line = readme.lines().find(|line| line.starts_with("cargo install")).context("the README says how to install")?;
+    let (_, path) = line.split_once("--path ").context("a path")?;
+    assert!(std::fs::read_to_string(root().join(path).join("Cargo.toml"))?.contains("[[bin]]\nname = \"stayexec\""));
+    if !full() {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let text = format!("{line} --quiet --root {}", folder.path().display());
+    let output = Command::new("bash").args(["-c", &text]).current_dir(root()).env_remove("CARGO").output()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let version = Command::new(folder.path().join("bin/stayexec")).arg("--version").output()?;
+    assert!(String::from_utf8_lossy(&version.stdout).starts_with("stayexec "), "{version:?}");
+    Ok(())
+}
+
+#[test]
+fn the_oldest_rust_is_said_once() -> Result<()> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml"))?;
+    let (_, rest) = manifest.split_once("rust-version = \"").context("a rust-version")?;
+    let (version, _) = rest.split_once('"').context("its end")?;
+    assert!(std::fs::read_to_string(root().join("README.md"))?.contains(&format!("Rust {version} or later")));
     Ok(())
 }
 

@@ -26,13 +26,13 @@ pub(super) struct Run {
 /// What a run can be told besides its command.
 #[derive(Debug, Args)]
 pub(super) struct RunOptions {
-    /// readonly, supervised or full
+    /// What runs unasked: readonly, supervised or full [default: supervised, or what the configuration says]
     #[arg(long)]
     pub(super) tier: Option<Tier>,
-    /// Who is there to answer
+    /// Who is there to answer [default: interactive, or what the configuration says]
     #[arg(long)]
     pub(super) origin: Option<Origin>,
-    /// How long a question waits, as 90s or 10m
+    /// How long a question waits before it is denied, as 90s or 2h [default: 10m, or what the configuration says]
     #[arg(long)]
     pub(super) deadline: Option<Deadline>,
     /// The mode of the gate: verify judges what was loaded; less has to be asked for
@@ -41,8 +41,8 @@ pub(super) struct RunOptions {
     /// Where a start waits for its answer: loaded (image), or in the call, where no timer of the agent's runs
     #[arg(long)]
     pub(super) hold: Option<Hold>,
-    /// The folder that the run is about
-    #[arg(long)]
+    /// The folder that the run is about [default: the nearest one above with .git or .stayexec.toml]
+    #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,
     /// A named set of options
     #[arg(long)]
@@ -108,13 +108,13 @@ pub(super) struct Serve {
 
 #[derive(Debug, Args)]
 pub(super) struct Judging {
-    /// readonly, supervised or full
+    /// The tier to decide by: readonly, supervised or full
     #[arg(long)]
     pub(super) tier: Option<Tier>,
     /// The folder whose configuration counts
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,
-    /// A class that the caller declares; it only raises
+    /// Take it for at least this: read, write, network, install or destructive
     #[arg(long, value_name = "CLASS")]
     pub(super) declare: Option<CommandClass>,
     /// Show the parts, each with its class and reason
@@ -150,7 +150,7 @@ pub(super) struct Web {
 
 #[derive(Debug, Args)]
 pub(super) struct Approve {
-    /// The id, or its last characters
+    /// The id that `pending` shows, or its last characters
     pub(super) id: String,
     /// Remember it in this workspace, as `pending --json` shows in always_rule
     #[arg(long, conflicts_with_all = ["run", "for_time"])]
@@ -176,7 +176,7 @@ impl Approve {
 
 #[derive(Debug, Args)]
 pub(super) struct Later {
-    /// The id, or its last characters
+    /// The id that `pending` shows, or its last characters
     pub(super) id: String,
 }
 
@@ -194,7 +194,7 @@ pub(super) enum Rules {
         #[arg(long)]
         json: bool,
         /// The folder, where it is not this one
-        #[arg(long)]
+        #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
     },
     /// Add a rule, effective at once
@@ -206,7 +206,7 @@ pub(super) enum Rules {
         #[arg(long)]
         message: Option<String>,
         /// The folder, where it is not this one
-        #[arg(long)]
+        #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
         /// The leading words of the command
         #[arg(required = true, trailing_var_arg = true, value_name = "WORD")]
@@ -215,16 +215,16 @@ pub(super) enum Rules {
     /// Remove a rule or a remembered approval
     Remove {
         /// The folder, where it is not this one
-        #[arg(long)]
+        #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
-        /// The id, or its last characters
+        /// The id that `rules list` shows, or its last characters
         id: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Deny {
-    /// The id, or its last characters
+    /// The id that `pending` shows, or its last characters
     pub(super) id: String,
     /// A line for the agent
     #[arg(long, default_value = "")]
@@ -237,7 +237,7 @@ pub(super) struct History {
     #[arg(long)]
     pub(super) all: bool,
     /// The folder, where it is not this one
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,
     /// Print a JSON object a line
     #[arg(long)]
@@ -258,7 +258,7 @@ pub(super) enum ConfigVerb {
         #[arg(long)]
         json: bool,
         /// The folder whose configuration counts
-        #[arg(long)]
+        #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
     },
 }

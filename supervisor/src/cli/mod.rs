@@ -25,8 +25,10 @@ mod wrap;
 use crate::error::Failure;
 use crate::exit_code;
 use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop, Web, Wrap};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::{self, Write};
 
 /// Holds a coding agent's commands until they are judged.
 #[derive(Debug, Parser)]
@@ -48,11 +50,11 @@ enum Verb {
     Check(Judging),
     /// List the open questions of all runs
     Pending(Listing),
-    /// Let the command of a question run
+    /// Let the command of a question run, once or for longer
     Approve(Approve),
-    /// Refuse the command of a question
+    /// Refuse the command of a question, with a line for the agent
     Deny(Deny),
-    /// Let the card of a question go; the question stays open
+    /// Put a question off: its card goes away, and it stays open until its deadline
     Later(Later),
     /// End a run and everything in it
     Stop(Stop),
@@ -83,6 +85,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => return help(&error),
         Err(error) if error.use_stderr() => return Err(usage(&error)),
         Err(help) => return print::text(&help.render().to_string()).map(|()| exit_code::OK),
     };
@@ -111,6 +114,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
     }
 }
 
+/// A verb is missing: which there are, on standard error.
+fn help(error: &clap::Error) -> Result<u8, Failure> {
+    // There is nobody to tell where that fails.
+    let _ = io::stderr().write_all(error.render().to_string().as_bytes());
+    Err(Failure::Said(exit_code::USAGE))
+}
+
 /// One line: what is wrong, and where to read more.
 fn usage(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
@@ -118,10 +128,9 @@ fn usage(error: &clap::Error) -> Failure {
     let line = said.join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
-    match (line, tip) {
-        ("", _) => Failure::Usage("this needs a verb; see stayexec --help".into()),
-        (line, Some(tip)) => Failure::Usage(format!("{line} ({tip})")),
-        (line, None) => Failure::Usage(format!("{line}; see stayexec --help")),
+    match tip {
+        Some(tip) => Failure::Usage(format!("{line} ({tip})")),
+        None => Failure::Usage(format!("{line}; see stayexec --help")),
     }
 }
 
@@ -151,7 +160,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_one_line() {
-        for words in [&["run"][..], &["run", "--bogus", "ls"], &["run", "--tier", "x", "ls"], &["frob"], &[], &["check", "--jsonl", "ls"]] {
+        for words in [&["run"][..], &["run", "--bogus", "ls"], &["run", "--tier", "x", "ls"], &["frob"], &["check", "--jsonl", "ls"]] {
             let line = parsed(words).err().unwrap_or_default();
             assert!(!line.is_empty() && !line.contains('\n'), "{words:?}: {line}");
         }

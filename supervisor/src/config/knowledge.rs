@@ -100,7 +100,8 @@ fn folder(folder: &Path, owner: Option<u32>, files: &mut Vec<KnowledgeText>) -> 
                 others_cannot_write(own, owner).map_err(fails(own))?;
             }
         }
-        let text = read_regular(&path).map_err(fails(&path))?;
+        // It was taken away since the folder was listed.
+        let Some(text) = read_regular(&path)? else { continue };
         let bytes = text.len() + files.iter().map(|file| file.text.len()).sum::<usize>();
         if files.len() >= MOST || bytes > LONGEST {
             return Err(fails(&path)(io::Error::other(format!("there are more than {MOST} knowledge files, or 1 MiB of them"))));

@@ -66,11 +66,7 @@ pub struct Layer {
 impl Layer {
     /// Reads the file at `path`; a missing one sets nothing.
     pub(super) fn read(path: &Path, around: &Surroundings) -> Result<Self, ConfigError> {
-        let text = match read_regular(path) {
-            Ok(text) => text,
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Self::default()),
-            Err(cause) => return Err(ConfigError::Read { path: path.to_owned(), cause }),
-        };
+        let Some(text) = read_regular(path)? else { return Ok(Self::default()) };
         let document = Document::parse(&text, path)?;
         super::outward::check(&document, path)?;
         Place { path: Arc::new(path.to_owned()), text: &text, home: around.home() }.layer(document)
@@ -106,19 +102,28 @@ impl Layer {
     }
 }
 
-/// A workspace file may be anything that an agent left there: a pipe must not stop a run from starting or failing.
-pub(super) fn read_regular(path: &Path) -> io::Result<String> {
-    let mut file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
-    let metadata = file.metadata()?;
+/// The text of a file; `None` where there is none. A workspace file may be anything that an agent left there: a pipe must
+/// not stop a run from starting or failing.
+pub(super) fn read_regular(path: &Path) -> Result<Option<String>, ConfigError> {
+    let failed = |cause| ConfigError::Read { path: path.to_owned(), cause };
+    let mut file = match OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        other => other.map_err(failed)?,
+    };
+    let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(failed(io::Error::other("it is not a regular file")));
     }
     if metadata.len() > LONGEST {
-        return Err(io::Error::other("it is longer than 1 MiB"));
+        return Err(failed(io::Error::other("it is longer than 1 MiB")));
     }
-    let mut text = String::new();
-    (&mut file).take(LONGEST).read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    (&mut file).take(LONGEST).read_to_end(&mut bytes).map_err(failed)?;
+    String::from_utf8(bytes).map(Some).map_err(|e| {
+        let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        ConfigError::Parse { path: path.to_owned(), line, message: "this is not UTF-8 text; save the file as UTF-8".to_owned() }
+    })
 }
 
 fn variable<T>(

@@ -7,7 +7,6 @@
 use super::document::{Document, HttpTable, NotifyTable};
 use super::layers::read_regular;
 use super::{ConfigError, Source};
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,11 +35,7 @@ pub fn outward(managed: &Path, user: Option<&Path>) -> Result<Outward, ConfigErr
 }
 
 fn tables(path: &Path) -> Result<(Option<HttpTable>, Option<NotifyTable>), ConfigError> {
-    let text = match read_regular(path) {
-        Ok(text) => text,
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok((None, None)),
-        Err(cause) => return Err(ConfigError::Read { path: path.to_owned(), cause }),
-    };
+    let Some(text) = read_regular(path)? else { return Ok((None, None)) };
     let document = Document::parse(&text, path)?;
     check(&document, path)?;
     Ok((document.http, document.notify))

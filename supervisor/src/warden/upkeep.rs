@@ -95,11 +95,11 @@ impl Gate {
 /// How long a question may be open before the agent's streams say so.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `stayexec: waiting for an answer (1a2b3c4d): rm -rf build`.
+/// `stayexec: waiting for an answer (stayexec approve 1a2b3c4d): rm -rf build`.
 fn waiting_line(verdict: &Verdict) -> String {
     let id = verdict.question.map(|id| uuid::Uuid::from_bytes(id).simple().to_string()).unwrap_or_default();
     let short = &id[id.len().saturating_sub(8)..];
-    format!("stayexec: waiting for an answer ({short}): {}\n", super::escaped(&verdict.shown))
+    format!("stayexec: waiting for an answer (stayexec approve {short}): {}\n", super::escaped(&verdict.shown))
 }
 
 /// Whether a signal waits for a held image that will end or stop it.
