@@ -52,6 +52,14 @@ pub fn environment(call: &Notification) -> io::Result<Vec<Vec<u8>>> {
     strings(call, call.args[if is_execveat(call)? { 3 } else { 2 }])
 }
 
+/// Both.
+///
+/// # Errors
+/// As [`vector`].
+pub fn words(call: &Notification) -> io::Result<(Vec<Vec<u8>>, Vec<Vec<u8>>)> {
+    Ok((vector(call)?, environment(call)?))
+}
+
 fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
     let width = if call.arch == NATIVE.audit { Width::Wide } else { Width::Narrow };
     let (mut words, mut left, mut at) = (Vec::new(), BYTES_LIMIT, pointers);

@@ -18,6 +18,7 @@ use super::signals::Signals;
 use super::stack;
 use super::trust::View;
 use super::wake::Wake;
+use super::watch::Watch;
 use super::{reaper, records};
 use crate::journal::Journal;
 use crate::sys::notify::Notification;
@@ -150,10 +151,15 @@ pub(super) struct Gate {
     pub(super) calls: Calls,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
+    pub(super) watch: Watch,
     pub(super) next_call: u64,
     pub(super) next_sweep: Instant,
     /// Writing to the supervisor is waited for.
     pub(super) writing: bool,
+    /// The tree was started with no_new_privs.
+    pub(super) no_new_privs: bool,
+    /// It was said what that means.
+    pub(super) explained: bool,
     /// The journal could not be written; said once until it can.
     pub(super) unrecorded: bool,
 }
@@ -284,7 +290,7 @@ impl Gate {
 
     /// The path and argument registers of a call that still waits; `None` for one that is gone.
     pub(super) fn request_of(&self, notification: &Notification) -> Option<Option<Request>> {
-        let request = arguments::request(notification).ok();
+        let request = self.watch.during(|| arguments::request(notification).ok());
         // Only now is it certain that the memory belonged to this caller.
         notify::is_waiting(self.listener.as_fd(), notification.id).then_some(request)
     }

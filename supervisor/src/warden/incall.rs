@@ -28,7 +28,7 @@ impl Gate {
             return self.attach(number);
         }
         let Some(request) = call.request.clone() else { return self.called(number, Err(io::Error::from_raw_os_error(libc::EFAULT))) };
-        let words = arguments::vector(&notification).and_then(|argv| Ok((argv, arguments::environment(&notification)?)));
+        let words = self.watch.during(|| arguments::words(&notification));
         let said = words.map(|(argv, environment)| Said { call: number, pid: call.group, launch, request, argv, environment });
         if !notify::is_waiting(self.listener.as_fd(), notification.id) {
             self.calls.remove(number);
@@ -97,7 +97,7 @@ impl Gate {
         let judged = held.subject.event();
         let (Some(request), Stage::Called) = (call.request.clone(), judged.stage) else { return true };
         let now = self.request_of(&call.notification).flatten();
-        let words = arguments::vector(&call.notification).and_then(|argv| Ok((argv, arguments::environment(&call.notification)?)));
+        let words = self.watch.during(|| arguments::words(&call.notification));
         let (true, Ok((argv, environment))) = (now.as_ref() == Some(&request), words) else { return false };
         let said = Said { call: number, pid: call.group, launch: judged.launch, request, argv, environment };
         called::event(&self.procfs, &self.view, &said, true).is_ok_and(|mut now| {

@@ -76,7 +76,11 @@ impl Gate {
         }
         match found {
             Found::Absent(errno) => self.fail(number, errno),
-            Found::Loadable | Found::Unsure => self.look_at_call(number),
+            // Its image could not be read either.
+            Found::Closed if self.mode == Mode::Verify => {
+                self.refuse(number, Reason::Unreadable, "it may be executed and not read, so nobody can say what it is");
+            }
+            Found::Loadable | Found::Closed | Found::Unsure => self.look_at_call(number),
             Found::Text(script) => self.judge_text(number, script),
         }
     }
@@ -86,7 +90,8 @@ impl Gate {
         let Some(call) = self.calls.get(number) else { return };
         let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
         let launch = self.is_launch(notification.tid);
-        let event = arguments::vector(&notification).and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
+        let argv = self.watch.during(|| arguments::vector(&notification));
+        let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
         match event {
             Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
             Ok(mut event) => {
@@ -158,8 +163,8 @@ impl Gate {
     /// Refuses a call before anything was loaded: a line for its caller, a record, EPERM.
     pub(super) fn refuse(&mut self, number: u64, reason: Reason, note: &str) {
         self.record_refusal(number, reason, note);
-        let path = self.calls.get(number).and_then(|c| c.request.as_ref()).map(|r| r.path.clone()).unwrap_or_default();
-        let line = format!("stayexec: denied: {}: {note}\n", super::escaped(&path));
+        let path = self.calls.get(number).and_then(|c| c.request.as_ref()).map(|r| super::escaped(&r.path) + ": ").unwrap_or_default();
+        let line = format!("stayexec: denied: {path}{note}\n");
         self.tell_and_refuse(number, line);
     }
 

@@ -17,6 +17,7 @@ mod ending;
 mod errand;
 mod fence;
 mod gate;
+mod head;
 mod hold;
 mod incall;
 mod intake;
@@ -39,6 +40,7 @@ mod stack;
 mod trust;
 mod upkeep;
 mod wake;
+mod watch;
 
 pub use fence::Writable;
 pub use plan::{Plan, RunError};
@@ -114,9 +116,12 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         repeats: repeat::Repeats::default(),
         calls: calls::Calls::default(),
         moving: Vec::new(),
+        watch: watch::Watch::start(launched.pid).map_err(step("start the watch over the gate"))?,
         next_call: 0,
         next_sweep: Instant::now(),
         writing: false,
+        no_new_privs: !process::has_capability(process::CAP_SYS_ADMIN),
+        explained: false,
         unrecorded: false,
     };
     // Reading the configuration took room that the gate, which stays for hours, has no use for.
