@@ -3,6 +3,7 @@
 //! A call goes one way: taken → looked up → loading → judging → (held →) released or ending. Invariant: nothing that one
 //! call waits for delays another. Refuses to block: every wait is in the poller, except the writing of a record.
 
+use super::again::Refusals;
 use super::arguments;
 use super::calls::Calls;
 use super::capture::Image;
@@ -118,7 +119,7 @@ pub(super) struct Approved {
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
-    Called(u64, io::Result<Event>),
+    Called(u64, io::Result<Box<Event>>),
     Read(u64, Box<Image>, io::Result<()>),
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
@@ -148,6 +149,7 @@ pub(super) struct Gate {
     pub(super) errands: Errands<Errand>,
     pub(super) journal: Journal,
     pub(super) repeats: Repeats,
+    pub(super) refusals: Refusals,
     pub(super) calls: Calls,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
@@ -234,7 +236,7 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
-                Errand::Called(call, event) => self.called(call, event),
+                Errand::Called(call, event) => self.called(call, event.map(|event| *event)),
                 Errand::Read(call, image, read) => self.read(call, image, read),
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),

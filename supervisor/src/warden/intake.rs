@@ -10,7 +10,7 @@ use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
-use stayexec_protocol::{Message, Mode, Reason, Script};
+use stayexec_protocol::{Event, Message, Mode, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -94,6 +94,7 @@ impl Gate {
         let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
         match event {
             Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
+            Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
@@ -107,6 +108,14 @@ impl Gate {
             }
             Err(e) => self.refuse(number, Reason::Unreadable, &format!("its arguments cannot be read: {e}")),
         }
+    }
+
+    /// Whether this very call was refused a moment ago, under another name of its file; then it is refused again.
+    pub(super) fn is_refused_again(&mut self, number: u64, event: &Event) -> bool {
+        let Some(reason) = self.refusals.why(event, Instant::now()) else { return false };
+        self.record_refusal(number, reason, "its file was refused a moment ago, under another name");
+        self.fail(number, libc::EPERM);
+        true
     }
 
     /// Attaches to the calling thread and lets the call go.

@@ -6,6 +6,7 @@
 //! A call's way through the files: `intake` (taken, looked up, attached, let go) → `loading` (read and asked about) →
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
+mod again;
 mod arguments;
 mod called;
 mod calls;
@@ -114,6 +115,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         wake,
         journal,
         repeats: repeat::Repeats::default(),
+        refusals: again::Refusals::default(),
         calls: calls::Calls::default(),
         moving: Vec::new(),
         watch: watch::Watch::start(launched.pid).map_err(step("start the watch over the gate"))?,

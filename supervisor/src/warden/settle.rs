@@ -80,7 +80,11 @@ impl Gate {
                 let (pid, registers, left) = (image.event.process.pid as i32, image.registers, rest.has_left());
                 self.end_image(number, pid, registers, left, line);
             }
-            Some((Subject::Call(_), _)) => self.tell_and_refuse(number, line),
+            Some((Subject::Call(event), _)) => {
+                let event = event.clone();
+                self.refusals.note(&event, verdict.reason, Instant::now());
+                self.tell_and_refuse(number, line);
+            }
             None => {}
         }
     }
