@@ -23,6 +23,7 @@ const FIXTURES: &[(&str, &str, &[&str])] = &[
     ("daemon", "daemon", &[]),
     ("calls", "calls", &[]),
     ("outer", "outer", &[]),
+    ("slowfs", "slowfs", &[]),
     ("loaded", "loaded.so", &["-shared", "-fPIC"]),
 ];
 

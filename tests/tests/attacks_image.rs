@@ -84,8 +84,8 @@ fn the_tree_cannot_touch_the_judge() -> Result<()> {
         let command = ["/usr/bin/python3".as_ref(), "agent.py".as_ref(), folder.as_os_str()];
         let outcome = scene.run().tier("full").origin("unattended").command(command).finish()?;
         outcome.expect_code(0);
-        assert!(outcome.number("judges") >= 2, "{}", outcome.told());
-        assert!(!outcome.out().contains("REACHED"), "{}", outcome.told());
+        assert_eq!(outcome.number("judges"), 3, "warden, reaper and supervisor: {}", outcome.told());
+        assert_eq!(outcome.out(), "judges 3\n", "{}", outcome.told());
     }
     Ok(())
 }

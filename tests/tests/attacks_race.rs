@@ -8,6 +8,10 @@ use std::os::unix::fs::symlink;
 fn prepare(scene: &Scene) -> Result<String> {
     symlink("/usr/bin/true", scene.work().join("g"))?;
     symlink(scene.fixture("mark")?, scene.work().join("e"))?;
+    for (folder, program) in [("a", "/usr/bin/true".to_owned()), ("b", scene.fixture("mark")?)] {
+        scene.file(&format!("{folder}/made"), "")?;
+        symlink(program, scene.work().join(folder).join("p"))?;
+    }
     scene.file("OUT", "kept\n")?;
     scene.fixture("flip")
 }
@@ -57,6 +61,11 @@ fn a_thread_that_is_not_the_leader_execs_and_the_leader_flips() -> Result<()> {
 #[test]
 fn a_sibling_thread_flips_an_argument() -> Result<()> {
     race("word")
+}
+
+#[test]
+fn a_process_that_shares_the_working_directory_changes_it() -> Result<()> {
+    race("cwd")
 }
 
 #[test]

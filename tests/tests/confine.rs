@@ -84,3 +84,58 @@ fn what_cannot_be_confined_as_asked_is_said() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn an_agents_own_folders_stay_writable_and_others_do_not() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let text = "#!/bin/sh\n{ echo x >~/.claude/a; } 2>/dev/null && echo own\n{ echo x >~/b; } 2>/dev/null || echo refused\n\
+            { echo x >$TMPDIR/c; } && echo temporary\n{ echo x >made; } 2>/dev/null || echo workspace\n";
+        scene.program("claude", text)?;
+        let run = scene.run().tier("readonly").origin("unattended");
+        let outcome = run.command([scene.work().join("claude")]).finish()?;
+        assert_eq!(outcome.out(), "own\nrefused\ntemporary\nworkspace\n", "{}", outcome.told());
+        assert!(scene.path("home/.claude/a").exists() && !scene.path("home/b").exists());
+    }
+    Ok(())
+}
+
+/// What a confined tree tries by system calls of an interpreter, and the error that each ends with.
+const CALLS: &str = "import os\n\
+    def tried(name, deed):\n    \
+        try:\n        deed()\n        print(name, 'WRITTEN')\n    \
+        except OSError as e: print(name, e.errno in (1, 13, 18))\n\
+    tried('unlink', lambda: os.unlink('kept'))\n\
+    tried('rename', lambda: os.rename('kept', 'moved'))\n\
+    tried('rename-out', lambda: os.rename('kept', os.environ['TMPDIR'] + '/moved'))\n\
+    tried('link', lambda: os.link('kept', 'linked'))\n\
+    tried('symlink', lambda: os.symlink('kept', 'linked'))\n\
+    tried('mkdir', lambda: os.mkdir('folder'))\n\
+    tried('mkfifo', lambda: os.mkfifo('fifo'))\n\
+    tried('truncate', lambda: os.truncate('kept', 0))\n\
+    tried('open', lambda: open('kept', 'r+'))\n\
+    tried('root', lambda: open('/proc/self/root' + os.getcwd() + '/kept', 'r+'))\n";
+
+#[test]
+fn no_system_call_changes_a_confined_workspace() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        scene.file("kept", "x")?;
+        let outcome = scene.run().tier("readonly").origin("unattended").command(["/usr/bin/python3", "-c", CALLS]).finish()?;
+        let names = ["unlink", "rename", "rename-out", "link", "symlink", "mkdir", "mkfifo", "truncate", "open", "root"];
+        assert_eq!(outcome.out(), names.map(|name| format!("{name} True\n")).concat(), "{}", outcome.told());
+        assert_eq!(std::fs::read_to_string(scene.work().join("kept"))?, "x");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_fence_stays_in_every_namespace_that_the_tree_makes() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        // The launched program makes the namespace itself; what it starts there is judged as ever.
+        let text = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nlibc.unshare(0x10000000 | 0x20000)\n\
+            mounted = libc.mount(b'/usr', os.getcwd().encode(), None, 4096, None) == 0\n\
+            try:\n open('made', 'w')\n print('WRITTEN')\nexcept OSError: print('refused', mounted)\n";
+        let outcome = scene.run().tier("readonly").origin("unattended").command(["/usr/bin/python3", "-c", text]).finish()?;
+        assert_eq!(outcome.out(), "refused False\n", "{}", outcome.told());
+    }
+    Ok(())
+}

@@ -4,7 +4,7 @@ use anyhow::Result;
 use stayexec_tests::Scene;
 
 /// Every mode of the launcher that takes a path as it is.
-const MODES: [&str; 7] = ["execve", "raw", "thread", "spawn", "execvp", "fexecve", "noargs"];
+const MODES: [&str; 9] = ["execve", "raw", "thread", "spawn", "execvp", "fexecve", "noargs", "null", "edge"];
 
 /// Starts each of `paths` by each mode, gated and ungated: both print the same.
 fn same(scene: &Scene, paths: &[String]) -> Result<()> {
@@ -58,6 +58,17 @@ fn interpreter_lines() -> Result<()> {
             "#!/usr/bin/env echo".to_owned(),
             format!("#!{work}/script-0 nested"),
             format!("#!{work}/script-7 deeper"),
+            // The kernel follows four of them; the next two are too many.
+            format!("#!{work}/script-8 three"),
+            format!("#!{work}/script-9 four"),
+            format!("#!{work}/script-10 five"),
+            format!("#!{work}/script-11 six"),
+            // Longer than what the kernel looks at: cut, or no interpreter.
+            format!("#!/bin/echo {}", "z ".repeat(200)),
+            format!("#!/{}", "bin/../".repeat(60)),
+            "#!".to_owned(),
+            "#! ".to_owned(),
+            "#!/bin/echo\0hidden".to_owned(),
         ];
         let mut paths = Vec::new();
         for (i, line) in lines.iter().enumerate() {

@@ -40,6 +40,23 @@ fn what_reaches_into_other_processes_and_terminals_is_refused() -> Result<()> {
 }
 
 #[test]
+fn the_clock_is_not_set_and_memory_is_not_served() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let names = ["settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "userfaultfd", "USERFAULTFD_IOC_NEW"];
+        let (gated, ungated) = (calls(&scene, true)?, calls(&scene, false)?);
+        for name in names {
+            assert_eq!(gated.number(name), EPERM, "{name}: {}", gated.told());
+        }
+        // Without the gate it is the arguments that fail, where the user may make the call at all.
+        for name in names.iter().take(if scene.is_root() { 5 } else { 0 }) {
+            assert_ne!(ungated.number(name), EPERM, "{name}: {}", ungated.told());
+        }
+        assert_eq!(ungated.number("adjtimex"), 0, "reading harms nobody: {}", ungated.told());
+    }
+    Ok(())
+}
+
+#[test]
 fn a_check_starts_nothing_and_is_not_asked_about() -> Result<()> {
     let scene = Scene::new()?;
     if calls(&scene, false)?.number("check") != 0 {

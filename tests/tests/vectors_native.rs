@@ -56,6 +56,12 @@ fn the_raw_system_call() -> Result<()> {
 }
 
 #[test]
+fn words_that_end_where_memory_ends() -> Result<()> {
+    vector("launch", "edge")?;
+    vector("launch-static", "edge")
+}
+
+#[test]
 fn execveat() -> Result<()> {
     vector("launch", "execveat")
 }

@@ -63,6 +63,12 @@ fn namespaces_of_everything() -> Result<()> {
 }
 
 #[test]
+fn bubblewrap() -> Result<()> {
+    vector(&["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev"])?;
+    vector(&["bwrap", "--bind", "/", "/", "--unshare-all", "--dev", "/dev", "--proc", "/proc"])
+}
+
+#[test]
 fn a_mount_namespace_in_which_rm_is_named_ls() -> Result<()> {
     for scene in Scene::of_each_user()? {
         if !works(&scene, &["unshare", "-Urm"]) {

@@ -4,6 +4,7 @@
 //! Refuses unknown options and verbs with status 2.
 
 mod arguments;
+mod changes;
 mod classify;
 mod confine;
 mod context;

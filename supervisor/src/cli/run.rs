@@ -4,7 +4,7 @@
 
 use super::arguments::RunOptions;
 use super::confine::Confinement;
-use super::{context, search};
+use super::{changes, context, search};
 use crate::config::{self, Frozen, Hold, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
@@ -29,6 +29,7 @@ pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;
     let plan = Plan { shim: !options.no_shim, ..plan };
     announce(gate_off, options.observe);
+    announce_changes(&settings, &around);
     warn_of_mode(&settings);
     let status = warden::run(&plan)?;
     let fail_on_denied = options.fail_on_denied || options.preset.is_some_and(config::Preset::fail_on_denied);
@@ -122,6 +123,15 @@ fn announce(gate_off: bool, observe: bool) {
         say("warning: this run only observes: nothing is asked and nothing is refused");
     } else if gate_off {
         say("warning: prompts are switched off by the environment: what would be asked about runs, blocks stay");
+    }
+}
+
+fn announce_changes(settings: &Settings, around: &Surroundings) {
+    match changes::note(settings, around, &context::workspace_state(&settings.directories, &settings.workspace)) {
+        Ok(changed) if changed.is_empty() => {}
+        Ok(changed) => say(&format!("changed since the last run here: {}", changed.join(", "))),
+        // The run itself will say that its state cannot be written.
+        Err(_) => {}
     }
 }
 

@@ -5,6 +5,7 @@
 //! the supervisor closes a pipe when it listens, or says one line why it does not.
 
 use super::{Address, ControlError};
+use crate::sys::process;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
@@ -142,6 +143,8 @@ impl Readiness {
     /// [`ControlError::Step`] where the process cannot detach.
     pub fn begin(started: bool) -> Result<Self, ControlError> {
         if started {
+            // The starter's caller may wait for the end of a pipe that we were given with everything else.
+            process::close_all_but_streams();
             // A warden blocks signals, and a mask is inherited.
             SigSet::empty().thread_set_mask().map_err(|errno| ControlError::Step { step: "unblock signals", cause: errno.into() })?;
             nix::unistd::daemon(false, true).map_err(|errno| ControlError::Step { step: "detach the supervisor", cause: errno.into() })?;

@@ -30,6 +30,9 @@ const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
 /// ioctl requests that type into a terminal: TIOCSTI and TIOCLINUX (asm-generic/ioctls.h).
 const TYPING: [u32; 2] = [0x5412, 0x541C];
+/// The ioctl request by which /dev/userfaultfd gives what the call of that name gives: USERFAULTFD_IOC_NEW
+/// (linux/userfaultfd.h).
+const SERVING: u32 = 0xAA00;
 /// What a process hands to TIOCSTI to learn whether this filter is around it: "stay". It types nothing either way.
 const ASKING: u32 = 0x7374_6179;
 /// What the filter answers then. No kernel says that of an ioctl on no descriptor.
@@ -76,20 +79,25 @@ fn table_block(table: &Table) -> Vec<Instruction> {
     block.extend([unless(EQUAL, table.execve, 1), NOTIFY]);
     block.extend([unless(EQUAL, table.execveat, 4), load(argument(4)), unless(ANY_BIT, AT_EXECVE_CHECK, 1), ALLOW, NOTIFY]);
     block.extend([
-        unless(EQUAL, table.ioctl, 9),
+        unless(EQUAL, table.ioctl, 11),
         load(argument(1)),
         unless(EQUAL, TYPING[0], 4),
         load(argument(2)),
         unless(EQUAL, ASKING, 1),
         refuse(INSIDE),
         refuse(libc::EPERM),
-        unless(EQUAL, TYPING[1], 1),
-        refuse(libc::EPERM),
-        ALLOW,
     ]);
+    block.extend(refuse_each(&[TYPING[1], SERVING]));
+    block.push(ALLOW);
     block.extend(foreign_limit(table.prlimit64));
-    block.extend([unless(EQUAL, table.process_vm_writev, 1), refuse(libc::EPERM), ALLOW]);
+    block.extend(refuse_each(table.refused));
+    block.push(ALLOW);
     block
+}
+
+/// Refuses where the accumulator holds one of `values`.
+fn refuse_each(values: &[u32]) -> impl Iterator<Item = Instruction> {
+    values.iter().flat_map(|&value| [unless(EQUAL, value, 1), refuse(libc::EPERM)])
 }
 
 /// prlimit64 with a pid and a new limit: RLIMIT_CPU = 0 on the warden would end it. The pointer's two halves are looked

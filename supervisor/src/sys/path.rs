@@ -131,6 +131,14 @@ pub fn status_at(base: BorrowedFd<'_>, path: &[u8], no_follow: bool) -> io::Resu
     Ok(Status { id, mode: u32::from(s.stx_mode), uid: s.stx_uid, mount: s.stx_mnt_id, device })
 }
 
+/// Whether this process may execute what is held as a reference (faccessat2(2)).
+pub fn is_executable(fd: &OwnedFd) -> bool {
+    let flags = libc::AT_EMPTY_PATH | libc::AT_EACCESS;
+    // SAFETY: the path is a C string, everything else a number.
+    let result = unsafe { libc::syscall(libc::SYS_faccessat2, fd.as_raw_fd(), c"".as_ptr(), libc::X_OK, flags) };
+    checked(result).is_ok()
+}
+
 /// The kind of file system that an open file is on (f_type of fstatfs(2)).
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use super::checked;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 /// A process after fork(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,25 @@ pub fn fork() -> io::Result<Fork> {
 pub fn exit_now(status: i32) -> ! {
     // SAFETY: _exit never returns and touches nothing.
     unsafe { libc::_exit(status) }
+}
+
+/// Closes every descriptor of this process but one (close_range(2)).
+pub fn close_all_but(kept: RawFd) {
+    let kept = kept.unsigned_abs();
+    if let Some(last) = kept.checked_sub(1) {
+        close_range(0, last);
+    }
+    close_range(kept + 1, u32::MAX);
+}
+
+/// Closes every descriptor of this process but the three standard streams. To be called before it opens its own.
+pub fn close_all_but_streams() {
+    close_range(3, u32::MAX);
+}
+
+fn close_range(first: u32, last: u32) {
+    // SAFETY: numbers only; callers own none of these descriptors any more.
+    let _ = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
 }
 
 /// execve(2); returns only with an error.

@@ -91,6 +91,15 @@ pub struct Region {
     pub offset: u64,
 }
 
+/// One line of `mountinfo`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Device as st_dev.
+    pub dev: u64,
+    /// Kind of file system.
+    pub kind: String,
+}
+
 /// The /proc folder of one process or thread.
 #[derive(Debug)]
 pub struct ProcessDir(OwnedFd);
@@ -111,6 +120,14 @@ impl ProcessDir {
         let mut bytes = [0; 4096];
         let length = nix::unistd::read(&fd, &mut bytes)?;
         parse_stat(&bytes[..length]).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// What is mounted in its view (`mountinfo`).
+    ///
+    /// # Errors
+    /// ENOENT, EACCES.
+    pub fn mounts(&self) -> io::Result<Vec<Mount>> {
+        Ok(self.text("mountinfo")?.split(|&b| b == b'\n').filter_map(parse_mount).collect())
     }
 
     /// One field of `status`, without its label.
@@ -278,6 +295,14 @@ fn parse_range(line: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?))
 }
 
+fn parse_mount(line: &[u8]) -> Option<Mount> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (major, minor) = line.split(' ').nth(2)?.split_once(':')?;
+    // Optional fields end with a dash of their own; spaces in paths are escaped.
+    let kind = line.split_once(" - ")?.1.split(' ').next()?.to_owned();
+    Some(Mount { dev: libc::makedev(major.parse().ok()?, minor.parse().ok()?), kind })
+}
+
 fn parse_region(line: &[u8], address: u64) -> Option<Region> {
     let (from, to) = parse_range(line)?;
     if !(from..to).contains(&address) {
@@ -311,6 +336,13 @@ mod tests {
         assert_eq!((region.ino, region.path.as_slice()), (1234, b"/usr/lib/ld linux.so".as_slice()));
         assert_eq!((region.start, region.offset), (0x7f00, 0x1000));
         assert_eq!(parse_region(line, 0x7f80), None);
+    }
+
+    #[test]
+    fn a_mount_is_its_device_and_its_kind() {
+        let line = b"36 35 98:1 /a /mnt\\040x rw,noatime master:1 - ext3 /dev/root rw";
+        assert_eq!(parse_mount(line), Some(Mount { dev: libc::makedev(98, 1), kind: "ext3".to_owned() }));
+        assert_eq!(parse_mount(b""), None);
     }
 
     static MAPPED: &str = "mapped from the executable";

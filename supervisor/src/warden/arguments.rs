@@ -52,11 +52,25 @@ pub fn environment(call: &Notification) -> io::Result<Vec<Vec<u8>>> {
     strings(call, call.args[if is_execveat(call)? { 3 } else { 2 }])
 }
 
+/// Argument vector and environment.
+type Words = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
+/// Both.
+///
+/// # Errors
+/// As [`vector`].
+pub fn words(call: &Notification) -> io::Result<Words> {
+    Ok((vector(call)?, environment(call)?))
+}
+
 fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
     let width = if call.arch == NATIVE.audit { Width::Wide } else { Width::Narrow };
     let (mut words, mut left, mut at) = (Vec::new(), BYTES_LIMIT, pointers);
     // Linux takes a null vector for an empty one (execve(2)).
-    while pointers != 0 {
+    if pointers == 0 {
+        return Ok(words);
+    }
+    loop {
         // A read never crosses into a page that the vector may not reach.
         let room = (PAGE - at % PAGE) as usize;
         let mut piece = memory::read(call.tid, at, room.max(width.pointer()))?;
@@ -77,7 +91,6 @@ fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
             words.push(string);
         }
     }
-    Ok(words)
 }
 
 fn is_execveat(call: &Notification) -> io::Result<bool> {

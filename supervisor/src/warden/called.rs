@@ -80,7 +80,7 @@ fn image(procfs: &Procfs, view: &View, said: &Said, here: bool, quick: bool) -> 
         argv.push(Vec::new());
     }
     let mut named = named(&said.request);
-    let mut file = lookup::locate(procfs, &said.request, quick).map_err(|e| blocking(e, quick))?;
+    let mut file = lookup::locate(procfs, &view.devices, &said.request, quick).map_err(|e| blocking(e, quick))?;
     let mut script = None;
     for _ in 0..CHAIN {
         let status = path::status(&file)?;
@@ -91,7 +91,7 @@ fn image(procfs: &Procfs, view: &View, said: &Said, here: bool, quick: bool) -> 
             return Err(io::ErrorKind::WouldBlock.into());
         }
         if !view.devices.is_known(status.id.dev) {
-            view.devices.learn(&file, status.id.dev)?;
+            view.devices.learn(&file, status.id.dev);
         }
         let (head, kind) = head_of(procfs, &file)?;
         let Some((interpreter, argument)) = elf::interpreter(&head) else {

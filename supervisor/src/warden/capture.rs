@@ -27,6 +27,8 @@ pub struct Image {
     executed: Vec<u8>,
     /// It has the root and mount namespace of the run.
     here: bool,
+    /// Its file gives it another user's rights, and it has not got them.
+    pub(super) unprivileged: bool,
 }
 
 /// Deepest chain of scripts that the kernel follows (BINPRM_MAX_RECURSION is 4 rewrites).
@@ -41,7 +43,8 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
     let registers = Registers::read(pid)?;
     let initial = stack::read(pid, registers.sp(), registers.width())?;
     let here = view.is_here(&process);
-    let executable = view.executable(&process, registers.ip(), here)?;
+    let (executable, set_user) = view.executable(&process, registers.ip(), here)?;
+    let unprivileged = set_user.is_some_and(|owner| owner != initial.euid);
     let stat = process.stat()?;
     let event = Event {
         call,
@@ -60,7 +63,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         stdin: standard_input(&process),
         asked: None,
     };
-    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here })
+    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here, unprivileged })
 }
 
 /// Adds what has to be read from files: the place of the executable, and the script that it was loaded for. With `quick`
@@ -75,7 +78,7 @@ pub fn complete(procfs: &Procfs, view: &View, image: &mut Image, quick: bool) ->
         if quick {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        view.devices.learn(&process.follow("exe")?, dev)?;
+        view.devices.learn(&process.follow("exe")?, dev);
     }
     view.placed(&mut image.event.executable, image.here);
     // A script at the image's own path would be its own interpreter, which the kernel refuses.
@@ -184,13 +187,13 @@ fn behind(procfs: &Procfs, view: &View, process: &ProcessDir, image: &Image, qui
 /// # Errors
 /// WouldBlock where a `quick` look is not enough; those of path resolution.
 pub fn find(view: &View, process: &ProcessDir, path: &[u8], quick: bool) -> io::Result<OwnedFd> {
-    let file = lookup::resolve(process, path, "cwd", Lookup { in_root: true, cached: quick, ..Lookup::default() })?;
+    let file = lookup::resolve(&view.devices, process, path, "cwd", Lookup { in_root: true, cached: quick, ..Lookup::default() })?;
     let dev = path::status(&file)?.id.dev;
     if quick && !view.devices.is_quick(dev) {
         return Err(io::ErrorKind::WouldBlock.into());
     }
     if !view.devices.is_known(dev) {
-        view.devices.learn(&file, dev)?;
+        view.devices.learn(&file, dev);
     }
     Ok(file)
 }

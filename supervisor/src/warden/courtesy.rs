@@ -1,4 +1,4 @@
-//! A line to the standard error of a process that waits in its call and cannot write itself.
+//! A line to the standard error of a process that cannot write itself: it waits in its call, or its code is out of reach.
 //!
 //! Invariant: it is written only if the descriptor takes it at once; a reader that is slow costs the line, nothing more.
 

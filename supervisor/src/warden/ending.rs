@@ -74,10 +74,15 @@ impl Ending {
 
     /// Kills an image at once.
     pub fn kill(pid: i32, registers: Registers) -> Self {
-        let line = Forced::Exit { status: STATUS };
-        let mut ending = Self { pid, registers, line, step: Step::Dying, begun: Instant::now(), interrupted: false };
+        let mut ending = Self::expect(pid, registers);
         ending.or_kill(Err(io::ErrorKind::Other.into()));
         ending
+    }
+
+    /// Leaves an image in its stop, in which somebody else kills it; if not, it is killed when its time has passed.
+    pub fn expect(pid: i32, registers: Registers) -> Self {
+        let line = Forced::Exit { status: STATUS };
+        Self { pid, registers, line, step: Step::Dying, begun: Instant::now(), interrupted: false }
     }
 
     /// The image's process.

@@ -3,6 +3,7 @@
 //! A call goes one way: taken → looked up → loading → judging → (held →) released or ending. Invariant: nothing that one
 //! call waits for delays another. Refuses to block: every wait is in the poller, except the writing of a record.
 
+use super::again::Refusals;
 use super::arguments;
 use super::calls::Calls;
 use super::capture::Image;
@@ -18,6 +19,7 @@ use super::signals::Signals;
 use super::stack;
 use super::trust::View;
 use super::wake::Wake;
+use super::watch::Watch;
 use super::{reaper, records};
 use crate::journal::Journal;
 use crate::sys::notify::Notification;
@@ -117,7 +119,7 @@ pub(super) struct Approved {
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
-    Called(u64, io::Result<Event>),
+    Called(u64, io::Result<Box<Event>>),
     Read(u64, Box<Image>, io::Result<()>),
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
@@ -147,13 +149,19 @@ pub(super) struct Gate {
     pub(super) errands: Errands<Errand>,
     pub(super) journal: Journal,
     pub(super) repeats: Repeats,
+    pub(super) refusals: Refusals,
     pub(super) calls: Calls,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
+    pub(super) watch: Watch,
     pub(super) next_call: u64,
     pub(super) next_sweep: Instant,
     /// Writing to the supervisor is waited for.
     pub(super) writing: bool,
+    /// The tree was started with no_new_privs.
+    pub(super) no_new_privs: bool,
+    /// It was said what that means.
+    pub(super) explained: bool,
     /// The journal could not be written; said once until it can.
     pub(super) unrecorded: bool,
 }
@@ -228,7 +236,7 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
-                Errand::Called(call, event) => self.called(call, event),
+                Errand::Called(call, event) => self.called(call, event.map(|event| *event)),
                 Errand::Read(call, image, read) => self.read(call, image, read),
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),
@@ -284,7 +292,7 @@ impl Gate {
 
     /// The path and argument registers of a call that still waits; `None` for one that is gone.
     pub(super) fn request_of(&self, notification: &Notification) -> Option<Option<Request>> {
-        let request = arguments::request(notification).ok();
+        let request = self.watch.during(|| arguments::request(notification).ok());
         // Only now is it certain that the memory belonged to this caller.
         notify::is_waiting(self.listener.as_fd(), notification.id).then_some(request)
     }

@@ -28,7 +28,7 @@ impl Gate {
             return self.attach(number);
         }
         let Some(request) = call.request.clone() else { return self.called(number, Err(io::Error::from_raw_os_error(libc::EFAULT))) };
-        let words = arguments::vector(&notification).and_then(|argv| Ok((argv, arguments::environment(&notification)?)));
+        let words = self.watch.during(|| arguments::words(&notification));
         let said = words.map(|(argv, environment)| Said { call: number, pid: call.group, launch, request, argv, environment });
         if !notify::is_waiting(self.listener.as_fd(), notification.id) {
             self.calls.remove(number);
@@ -44,7 +44,7 @@ impl Gate {
         }
         self.set(number, State::Looking(Instant::now() + LOOK));
         let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
-        if self.errands.send(move || Errand::Called(number, called::event(&procfs, &view, &said, false))).is_err() {
+        if self.errands.send(move || Errand::Called(number, called::event(&procfs, &view, &said, false).map(Box::new))).is_err() {
             self.called(number, Err(io::ErrorKind::ResourceBusy.into()));
         }
     }
@@ -64,6 +64,9 @@ impl Gate {
             }
             Err(e) => return self.refuse(number, Reason::Unreadable, &format!("it cannot be told what would be started: {e}")),
         };
+        if self.is_refused_again(number, &event) {
+            return;
+        }
         event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
         let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
         if let Some(beside) = &mut self.beside {
@@ -97,7 +100,7 @@ impl Gate {
         let judged = held.subject.event();
         let (Some(request), Stage::Called) = (call.request.clone(), judged.stage) else { return true };
         let now = self.request_of(&call.notification).flatten();
-        let words = arguments::vector(&call.notification).and_then(|argv| Ok((argv, arguments::environment(&call.notification)?)));
+        let words = self.watch.during(|| arguments::words(&call.notification));
         let (true, Ok((argv, environment))) = (now.as_ref() == Some(&request), words) else { return false };
         let said = Said { call: number, pid: call.group, launch: judged.launch, request, argv, environment };
         called::event(&self.procfs, &self.view, &said, true).is_ok_and(|mut now| {

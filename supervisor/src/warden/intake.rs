@@ -10,7 +10,7 @@ use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
-use stayexec_protocol::{Message, Mode, Reason, Script};
+use stayexec_protocol::{Event, Message, Mode, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -76,7 +76,11 @@ impl Gate {
         }
         match found {
             Found::Absent(errno) => self.fail(number, errno),
-            Found::Loadable | Found::Unsure => self.look_at_call(number),
+            // Its image could not be read either.
+            Found::Closed if self.mode == Mode::Verify => {
+                self.refuse(number, Reason::Unreadable, "it may be executed and not read, so nobody can say what it is");
+            }
+            Found::Loadable | Found::Closed | Found::Unsure => self.look_at_call(number),
             Found::Text(script) => self.judge_text(number, script),
         }
     }
@@ -86,9 +90,11 @@ impl Gate {
         let Some(call) = self.calls.get(number) else { return };
         let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
         let launch = self.is_launch(notification.tid);
-        let event = arguments::vector(&notification).and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
+        let argv = self.watch.during(|| arguments::vector(&notification));
+        let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
         match event {
             Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
+            Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
@@ -102,6 +108,14 @@ impl Gate {
             }
             Err(e) => self.refuse(number, Reason::Unreadable, &format!("its arguments cannot be read: {e}")),
         }
+    }
+
+    /// Whether this very call was refused a moment ago, under another name of its file; then it is refused again.
+    pub(super) fn is_refused_again(&mut self, number: u64, event: &Event) -> bool {
+        let Some(reason) = self.refusals.why(event, Instant::now()) else { return false };
+        self.record_refusal(number, reason, "its file was refused a moment ago, under another name");
+        self.fail(number, libc::EPERM);
+        true
     }
 
     /// Attaches to the calling thread and lets the call go.
@@ -158,8 +172,8 @@ impl Gate {
     /// Refuses a call before anything was loaded: a line for its caller, a record, EPERM.
     pub(super) fn refuse(&mut self, number: u64, reason: Reason, note: &str) {
         self.record_refusal(number, reason, note);
-        let path = self.calls.get(number).and_then(|c| c.request.as_ref()).map(|r| r.path.clone()).unwrap_or_default();
-        let line = format!("stayexec: denied: {}: {note}\n", super::escaped(&path));
+        let path = self.calls.get(number).and_then(|c| c.request.as_ref()).map(|r| super::escaped(&r.path) + ": ").unwrap_or_default();
+        let line = format!("stayexec: denied: {path}{note}\n");
         self.tell_and_refuse(number, line);
     }
 

@@ -101,6 +101,7 @@ impl Gate {
         self.launched |= launch;
         match capture::image(&self.procfs, &self.view, pid, number, launch) {
             Ok(mut image) => {
+                self.explain_privilege(&image);
                 if let Some(beside) = &mut self.beside {
                     image.event.asked = beside.told(&image.event, image.parent);
                     beside.leave(&mut image.event.environment);
@@ -110,6 +111,22 @@ impl Gate {
             Err(e) => self.end_unread(number, pid, &format!("it cannot be read: {e}")),
         }
         self.calls.contains(number)
+    }
+
+    /// Says once in a run why sudo and the like do not work in it.
+    fn explain_privilege(&mut self, image: &Image) {
+        if image.unprivileged && self.no_new_privs && !std::mem::replace(&mut self.explained, true) {
+            let name = super::escaped(image.event.executable.path.rsplit(|&b| b == b'/').next().unwrap_or_default());
+            let line = format!(
+                "{name} gets no other user's rights in this run: a gate that is not root's needs no_new_privs; \
+                 start stayexec as root, or take this step outside"
+            );
+            // Whoever reads the standard error may be slow.
+            let _ = self.errands.send(move || {
+                super::say(&line);
+                Errand::Told
+            });
+        }
     }
 
     /// Reads the image's files, here where that is quick.
@@ -187,17 +204,14 @@ impl Gate {
     /// Ends an image that could not be read.
     pub(super) fn end_unread(&mut self, number: u64, pid: i32, note: &str) {
         self.record_refusal(number, Reason::Unreadable, note);
-        let ending = match Registers::read(pid) {
-            Ok(registers) => ending::Ending::begin(pid, registers, false, format!("stayexec: denied: {note}\n").as_bytes()),
+        match Registers::read(pid) {
+            Ok(registers) => self.end_image(number, pid, registers, false, format!("stayexec: denied: {note}\n")),
             // Not even its registers: it is dying already.
             Err(_) => {
                 let _ = crate::sys::process::kill(pid, libc::SIGKILL);
                 self.calls.remove(number);
-                return;
             }
-        };
-        self.set(number, State::Ending(Box::new(ending)));
-        self.start_moving(number);
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! last word: what the kernel loads in the end is looked at again.
 
 use super::devices::Devices;
+use super::elf::HEAD;
+use super::head;
 use crate::sys::path::{self, Lookup};
 use crate::sys::procfs::{ProcessDir, Procfs};
 use std::collections::HashSet;
@@ -18,8 +20,6 @@ use stayexec_protocol::{FileId, Script};
 
 /// Longest text that is handed to the judgement, in bytes; a longer one is known by its digest alone.
 pub const TEXT_LIMIT: u64 = 1 << 20;
-/// The kernel looks at this many bytes to tell what a file is (BINPRM_BUF_SIZE).
-const HEAD: usize = 256;
 
 /// Folders whose files are there whenever the machine works: looking at one does not wait for a mount of somebody's own.
 const SYSTEM: [&[u8]; 4] = [b"/usr/", b"/bin/", b"/sbin/", b"/lib/"];
@@ -46,6 +46,8 @@ pub enum Found {
     Loadable,
     /// A readable file that the kernel will not load; its caller may interpret it.
     Text(Script),
+    /// A file that may be executed and not read: nobody without privilege can look at what the kernel would load.
+    Closed,
     /// It could not be told; the loaded image will be looked at.
     Unsure,
 }
@@ -81,7 +83,7 @@ pub fn find(procfs: &Procfs, devices: &Devices, heads: &Heads, request: &Request
     if SYSTEM.iter().any(is_system) && path::status_here(&request.path).is_ok_and(|s| heads.knows(&s.id)) {
         return Some(Found::Loadable);
     }
-    match locate(procfs, request, cached) {
+    match locate(procfs, devices, request, cached) {
         Ok(fd) => examine(procfs, devices, heads, &fd, &request.path, cached),
         Err(e) => match e.raw_os_error() {
             Some(libc::EAGAIN) if cached => None,
@@ -95,7 +97,7 @@ pub fn find(procfs: &Procfs, devices: &Devices, heads: &Heads, request: &Request
 ///
 /// # Errors
 /// As [`resolve`]; EAGAIN where a `cached` look is not enough.
-pub fn locate(procfs: &Procfs, request: &Request, cached: bool) -> io::Result<OwnedFd> {
+pub fn locate(procfs: &Procfs, devices: &Devices, request: &Request, cached: bool) -> io::Result<OwnedFd> {
     let process = procfs.process(request.tid).map_err(unsure)?;
     let base = match request.base {
         None => "cwd".to_owned(),
@@ -105,7 +107,7 @@ pub fn locate(procfs: &Procfs, request: &Request, cached: bool) -> io::Result<Ow
         return process.follow(&base).map_err(unsure);
     }
     let lookup = Lookup { in_root: true, cached, no_follow: request.no_follow, ..Lookup::default() };
-    resolve(&process, &request.path, &base, lookup)
+    resolve(devices, &process, &request.path, &base, lookup)
 }
 
 /// An error that proves nothing about the file.
@@ -117,12 +119,14 @@ fn unsure(_: io::Error) -> io::Error {
 ///
 /// # Errors
 /// Those of path resolution; EXDEV for magic links other than the process's own descriptors and image.
-pub fn resolve(process: &ProcessDir, path: &[u8], base: &str, lookup: Lookup) -> io::Result<OwnedFd> {
+pub fn resolve(devices: &Devices, process: &ProcessDir, path: &[u8], base: &str, lookup: Lookup) -> io::Result<OwnedFd> {
     if path.is_empty() {
         return Err(io::Error::from_raw_os_error(libc::ENOENT));
     }
     let root = process.follow("root").map_err(unsure)?;
-    if let Some(link) = own_magic_link(path).filter(|_| has_own_names(&root, path)) {
+    if let Some(link) = own_magic_link(path)
+        && has_own_names(devices, &root, path, lookup.cached)?
+    {
         return process.follow(&link).map_err(unsure);
     }
     if path.starts_with(b"/") {
@@ -152,13 +156,23 @@ fn own_magic_link(path: &[u8]) -> Option<String> {
 }
 
 /// Whether these names mean in the process's root what they mean everywhere: root in the tree can mount its own /dev or /proc.
-fn has_own_names(root: &OwnedFd, path: &[u8]) -> bool {
+fn has_own_names(devices: &Devices, root: &OwnedFd, path: &[u8], cached: bool) -> io::Result<bool> {
     let one = Lookup { in_root: true, cached: true, ..Lookup::default() };
     // Compared with our own /proc by its device: asking a file system what it is could wait for whoever serves it.
     let theirs = path::reference(root.as_fd(), b"proc", one).and_then(path::status);
     let same = theirs.is_ok_and(|theirs| path::status_here(b"/proc").is_ok_and(|ours| ours.id.dev == theirs.id.dev));
-    let descriptors = || path::read_link(root.as_fd(), b"dev/fd").is_ok_and(|target| target == b"/proc/self/fd");
-    same && (!path.starts_with(b"/dev/") || descriptors())
+    if !same || !path.starts_with(b"/dev/") {
+        return Ok(same);
+    }
+    let link = path::reference(root.as_fd(), b"dev/fd", Lookup { cached, no_follow: true, ..one })?;
+    let dev = path::status(&link)?.id.dev;
+    if !cached && !devices.is_known(dev) {
+        devices.learn(&link, dev);
+    }
+    if cached && !devices.is_quick(dev) {
+        return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+    }
+    Ok(path::read_link(link.as_fd(), b"").is_ok_and(|target| target == b"/proc/self/fd"))
 }
 
 /// Tells from its head what the kernel would do with a file.
@@ -171,24 +185,20 @@ fn examine(procfs: &Procfs, devices: &Devices, heads: &Heads, reference: &OwnedF
     if cached && !devices.is_quick(dev) {
         return None;
     }
-    if !devices.is_known(dev) && devices.learn(reference, dev).is_err() {
-        return Some(Found::Unsure);
+    if !devices.is_known(dev) {
+        devices.learn(reference, dev);
     }
-    // Not readable: not a script that anybody could interpret either.
-    let Ok(file) = reopen(procfs, reference) else { return Some(Found::Loadable) };
+    let Ok(file) = reopen(procfs, reference) else {
+        // What may not be executed either the kernel refuses, with its own errno.
+        return Some(if path::is_executable(reference) { Found::Closed } else { Found::Loadable });
+    };
     let mut head = [0; HEAD];
     let Ok(n) = file.read_at(&mut head, 0) else { return Some(Found::Unsure) };
-    if head[..n].starts_with(b"#!") || is_elf(&head[..n]) {
+    if head::is_loadable(&head, n) {
         heads.keep(status.id);
         return Some(Found::Loadable);
     }
     Some(Found::Text(script(procfs, reference, path)))
-}
-
-/// Whether the kernel and every shell agree that this is a program. A head that only begins like one is none: bash
-/// interprets a file whose first line holds no zero byte.
-fn is_elf(head: &[u8]) -> bool {
-    head.len() >= 64 && head.starts_with(b"\x7fELF") && head[9..16].iter().all(|&b| b == 0) && !head[4..9].contains(&b'\n')
 }
 
 /// Opens for reading what is held as a reference.

@@ -6,6 +6,7 @@
 //! A call's way through the files: `intake` (taken, looked up, attached, let go) → `loading` (read and asked about) →
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
+mod again;
 mod arguments;
 mod called;
 mod calls;
@@ -17,6 +18,7 @@ mod ending;
 mod errand;
 mod fence;
 mod gate;
+mod head;
 mod hold;
 mod incall;
 mod intake;
@@ -39,6 +41,7 @@ mod stack;
 mod trust;
 mod upkeep;
 mod wake;
+mod watch;
 
 pub use fence::Writable;
 pub use plan::{Plan, RunError};
@@ -112,11 +115,15 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         wake,
         journal,
         repeats: repeat::Repeats::default(),
+        refusals: again::Refusals::default(),
         calls: calls::Calls::default(),
         moving: Vec::new(),
+        watch: watch::Watch::start(launched.pid).map_err(step("start the watch over the gate"))?,
         next_call: 0,
         next_sweep: Instant::now(),
         writing: false,
+        no_new_privs: !process::has_capability(process::CAP_SYS_ADMIN),
+        explained: false,
         unrecorded: false,
     };
     // Reading the configuration took room that the gate, which stays for hours, has no use for.

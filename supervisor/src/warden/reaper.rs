@@ -7,6 +7,7 @@
 
 use crate::sys::process::{self, Fork};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
 /// What the reaper tells.
@@ -46,10 +47,8 @@ pub fn live(mut reports: UnixStream, child: impl FnOnce()) -> ! {
     if tell(&mut reports, PID, pid).is_err() {
         process::exit_now(failed);
     }
-    // Descriptors of the caller's streams would keep a pipe open that its reader waits to see closed.
-    for fd in 0..3 {
-        let _ = nix::unistd::close(fd);
-    }
+    // Descriptors of the caller would keep a pipe open that its reader waits to see closed.
+    process::close_all_but(reports.as_raw_fd());
     loop {
         match process::wait_any() {
             Ok(Some((who, status))) if who == pid => {

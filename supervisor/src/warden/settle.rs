@@ -9,6 +9,7 @@ use super::hold::{Held, Rest};
 use super::poller::Source;
 use super::snapshot::Snapshot;
 use super::{capture, records, repeat};
+use crate::sys::arch::Registers;
 use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Stage, Verdict, Withdrawal};
 use std::os::fd::AsFd;
@@ -76,13 +77,44 @@ impl Gate {
         let line = denial(verdict);
         match self.open(number) {
             Some((Subject::Image(image), rest)) => {
-                let ending = Ending::begin(image.event.process.pid as i32, image.registers, rest.has_left(), line.as_bytes());
-                self.set(number, State::Ending(Box::new(ending)));
-                self.start_moving(number);
+                let (pid, registers, left) = (image.event.process.pid as i32, image.registers, rest.has_left());
+                self.end_image(number, pid, registers, left, line);
             }
-            Some((Subject::Call(_), _)) => self.tell_and_refuse(number, line),
+            Some((Subject::Call(event), _)) => {
+                let event = event.clone();
+                self.refusals.note(&event, verdict.reason, Instant::now());
+                self.tell_and_refuse(number, line);
+            }
             None => {}
         }
+    }
+
+    /// Ends an image by its own hand, or, where touching its code could have the gate wait for a file system, tells for it
+    /// and kills it.
+    pub(super) fn end_image(&mut self, number: u64, pid: i32, registers: Registers, left: bool, line: String) {
+        let ending = if self.has_code_at_hand(pid, registers.ip()) {
+            Ending::begin(pid, registers, left, line.as_bytes())
+        } else if let Ok(process) = pidfd::open(pid)
+            && self
+                .errands
+                .send(move || {
+                    super::courtesy::write_line(pid, line.as_bytes());
+                    let _ = pidfd::kill(process.as_fd(), libc::SIGKILL);
+                    Errand::Told
+                })
+                .is_ok()
+        {
+            Ending::expect(pid, registers)
+        } else {
+            Ending::kill(pid, registers)
+        };
+        self.set(number, State::Ending(Box::new(ending)));
+        self.start_moving(number);
+    }
+
+    fn has_code_at_hand(&self, pid: i32, ip: u64) -> bool {
+        let region = self.procfs.process(pid).and_then(|process| process.region(ip));
+        region.is_ok_and(|region| region.is_some_and(|r| r.ino == 0 || self.view.devices.is_quick(r.dev)))
     }
 
     /// The subject of a call that waits for its verdict or its answer.

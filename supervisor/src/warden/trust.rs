@@ -56,28 +56,24 @@ impl View {
     pub fn take(launched: &ProcessDir, started: i64) -> io::Result<Self> {
         let root: OwnedFd = std::fs::File::open("/")?.into();
         let launched_root = place_of(&launched.follow_status("root")?);
-        let devices = Devices::default();
-        // The system's own folders are there, or nothing works; all others are asked when they are met.
-        for folder in ["/", "/usr", "/tmp"] {
-            if let Ok(folder) = std::fs::File::open(folder).map(OwnedFd::from) {
-                devices.learn(&folder, path::status(&folder)?.id.dev)?;
-            }
-        }
+        let devices = Devices::take(&launched.mounts()?);
         Ok(Self { root, launched_root, started, seen: Mutex::default(), devices })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.
+    /// With them, the user that a set-user-id bit of its file names.
     ///
     /// # Errors
     /// Where the image's file, or the region of its first instruction, cannot be seen.
-    pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<Executable> {
+    pub fn executable(&self, process: &ProcessDir, ip: u64, here: bool) -> io::Result<(Executable, Option<u32>)> {
         let status = process.follow_status("exe")?;
         let path = process.link_text("exe")?;
         let linker_trusted = match self.linker(process, ip, &status.id)? {
             None => true,
             Some(linker) => here && self.is_untouched(&linker) && self.no_preload(process),
         };
-        Ok(Executable {
+        let set_user = (status.mode & libc::S_ISUID != 0).then_some(status.uid);
+        let executable = Executable {
             root_owned: belongs_to_root(&status),
             chain_root_owned: false,
             unchanged: status.id.ctime < self.started,
@@ -85,7 +81,8 @@ impl View {
             linker_trusted,
             path,
             id: status.id,
-        })
+        };
+        Ok((executable, set_user))
     }
 
     /// Facts about a file that is about to be loaded for `process`. Its loader is known only where it is itself a file that
@@ -127,29 +124,30 @@ impl View {
 
     /// The executable with what its place is worth. Looks at its file system only if that is quick.
     pub fn placed(&self, executable: &mut Executable, here: bool) {
-        let place = self.place(&executable.path, &executable.id);
+        let place = self.place(&executable.path, &executable.id, here);
         executable.chain_root_owned = place.chain_root_owned;
-        executable.same_view = here && place.same_file;
+        executable.same_view = place.same_file;
     }
 
     /// The script with what its name is worth; `reference` is what it was read from.
     pub fn vouched(&self, procfs: &Procfs, script: Script, reference: &OwnedFd, here: bool) -> Script {
         let named = procfs.process(std::process::id() as i32).and_then(|own| own.link_text(&format!("fd/{}", reference.as_raw_fd())));
         let (Ok(resolved), Ok(status)) = (named, path::status(reference)) else { return script };
-        let place = self.place(&resolved, &script.id);
+        let place = self.place(&resolved, &script.id, here);
         Script {
             root_owned: belongs_to_root(&status),
             chain_root_owned: place.chain_root_owned,
             unchanged: script.id.ctime < self.started,
-            same_view: here && place.same_file,
+            same_view: place.same_file,
             resolved,
             ..script
         }
     }
 
-    fn place(&self, path: &[u8], id: &FileId) -> Place {
-        if !self.devices.is_quick(id.dev) {
-            // Looking could wait for whoever serves it; nothing there is trusted by its name.
+    fn place(&self, path: &[u8], id: &FileId, here: bool) -> Place {
+        if !here || !self.devices.is_quick(id.dev) {
+            // In another view the path means something else, and what it means in ours nobody asked; on a slow file system
+            // looking could wait for whoever serves it. Nothing there is trusted by its name.
             return Place { same_file: false, chain_root_owned: false };
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +180,7 @@ impl View {
     fn is_untouched(&self, linker: &Linker) -> bool {
         let Some(status) = self.look(&linker.path) else { return false };
         let same = (status.id.dev, status.id.ino) == linker.file;
-        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(&linker.path, &status.id).chain_root_owned
+        same && belongs_to_root(&status) && status.id.ctime < self.started && self.place(&linker.path, &status.id, true).chain_root_owned
     }
 
     fn chain_belongs_to_root(&self, path: &[u8]) -> bool {
@@ -229,10 +227,10 @@ mod tests {
         let own = Procfs::open()?.process(std::process::id() as i32)?;
         let ip = PRELOAD.as_ptr() as u64;
         let view = View::take(&own, 0)?;
-        let mut before = view.executable(&own, ip, true)?;
+        let (mut before, _) = view.executable(&own, ip, true)?;
         view.placed(&mut before, true);
         assert!(before.same_view && before.linker_trusted && !before.unchanged);
-        assert!(View::take(&own, i64::MAX)?.executable(&own, ip, true)?.unchanged);
+        assert!(View::take(&own, i64::MAX)?.executable(&own, ip, true)?.0.unchanged);
         Ok(())
     }
 }

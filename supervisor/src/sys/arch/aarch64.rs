@@ -6,12 +6,16 @@ use super::{Forced, Table, Width};
 use crate::sys::checked;
 use std::io;
 
-/// The kernel's own table.
-pub const NATIVE: Table = Table { audit: 0xC000_00B7, execve: 221, execveat: 281, ioctl: 29, prlimit64: 261, process_vm_writev: 271 };
+/// The kernel's own table. Refused: process_vm_writev, adjtimex, settimeofday, clock_settime, clock_adjtime, userfaultfd.
+pub const NATIVE: Table =
+    Table { audit: 0xC000_00B7, execve: 221, execveat: 281, ioctl: 29, prlimit64: 261, refused: &[271, 171, 170, 112, 266, 282] };
 
-/// Every table that a process can enter on this processor.
-pub const TABLES: &[Table] =
-    &[NATIVE, Table { audit: 0x4000_0028, execve: 11, execveat: 387, ioctl: 54, prlimit64: 369, process_vm_writev: 377 }];
+/// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: clock_settime64 and
+/// clock_adjtime64.
+pub const TABLES: &[Table] = &[
+    NATIVE,
+    Table { audit: 0x4000_0028, execve: 11, execveat: 387, ioctl: 54, prlimit64: 369, refused: &[377, 124, 79, 262, 372, 388, 404, 405] },
+];
 
 /// There is no x32 here.
 pub const X32_BIT: Option<u32> = None;

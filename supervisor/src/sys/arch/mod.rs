@@ -23,8 +23,10 @@ pub struct Table {
     pub ioctl: u32,
     /// prlimit64.
     pub prlimit64: u32,
-    /// process_vm_writev.
-    pub process_vm_writev: u32,
+    /// Calls that no program in a tree has any business with, whatever their arguments: process_vm_writev (into processes
+    /// that were judged), what sets the clock (by which *unchanged since before the run* is told), and userfaultfd (memory
+    /// behind it keeps whoever reads it waiting).
+    pub refused: &'static [u32],
 }
 
 /// Width of an image's pointers.

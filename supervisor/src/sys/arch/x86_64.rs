@@ -6,12 +6,23 @@ use super::{Forced, Table, Width};
 use crate::sys::checked;
 use std::io;
 
-/// The kernel's own table.
-pub const NATIVE: Table = Table { audit: 0xC000_003E, execve: 59, execveat: 322, ioctl: 16, prlimit64: 302, process_vm_writev: 311 };
+/// The kernel's own table. Refused: process_vm_writev, adjtimex, settimeofday, clock_settime, clock_adjtime, userfaultfd.
+pub const NATIVE: Table =
+    Table { audit: 0xC000_003E, execve: 59, execveat: 322, ioctl: 16, prlimit64: 302, refused: &[311, 159, 164, 227, 305, 323] };
 
-/// Every table that a process can enter on this processor.
-pub const TABLES: &[Table] =
-    &[NATIVE, Table { audit: 0x4000_0003, execve: 11, execveat: 358, ioctl: 54, prlimit64: 340, process_vm_writev: 348 }];
+/// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: stime, clock_settime64,
+/// clock_adjtime64.
+pub const TABLES: &[Table] = &[
+    NATIVE,
+    Table {
+        audit: 0x4000_0003,
+        execve: 11,
+        execveat: 358,
+        ioctl: 54,
+        prlimit64: 340,
+        refused: &[348, 124, 79, 264, 343, 374, 25, 404, 405],
+    },
+];
 
 /// Bit of the x32 numbers in the native table; all of them are refused.
 pub const X32_BIT: Option<u32> = Some(0x4000_0000);
