@@ -149,3 +149,69 @@ fn held_in_the_call_the_rest_is_judged_as_ever() -> Result<()> {
     assert!(scene.history()?.iter().all(|entry| entry.row["stage"] == "loaded"));
     Ok(())
 }
+
+#[test]
+fn the_shim_alone_judges_what_honest_programs_start() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let victim = scene.victim("victim")?;
+        scene.program("script", "#!/bin/sh\nrm -rf victim\n")?;
+        scene.program("text", "rm -rf victim\n")?;
+        let text = "import os, subprocess\n\
+            print('system', os.WEXITSTATUS(os.system('ls -d / ; rm -rf victim')), flush=True)\n\
+            for argv in (['ls', '-d', '/etc'], ['rm', '-rf', 'victim'], ['./script'], ['none'], ['env', '-i', 'A=1', 'rm', '-rf', 'victim']):\n    \
+                try:\n        print(argv[0], subprocess.call(argv), flush=True)\n    \
+                except OSError as e:\n        print(argv[0], e.errno, flush=True)\n";
+        scene.file("agent.py", text)?;
+        let run = behind(&scene, &["noptrace", "listener"])?.words(["--require", "preload"]).origin("unattended");
+        let outcome = run.command(["/usr/bin/python3", "agent.py"]).finish()?;
+        victim.expect_alive();
+        expect_warned(&outcome, "preload");
+        let lines: Vec<String> = outcome.out().lines().map(str::to_owned).collect();
+        // The line of `system` holds more than a read, and is refused whole.
+        assert_eq!(lines, ["system 126", "/etc", "ls 0", "rm 1", "./script 1", "none 2", "env 126"], "{}", outcome.told());
+        expect_marked(&scene.history()?, "preload");
+        let outcome =
+            scene.run().tier("full").origin("unattended").unconfined().words(["--require", "preload"]).command(["./text"]).finish()?;
+        outcome.expect_code(125);
+        victim.expect_alive();
+    }
+    Ok(())
+}
+
+#[test]
+fn the_shim_alone_waits_for_its_answer() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let run = scene.run().tier("supervised").unconfined().words(["--require", "preload"]);
+        let running = run.command(["bash", "-c", "touch made; echo status $?; touch more; echo status $?"]).start()?;
+        let question = scene.asked_once()?;
+        scene.mark("made").expect_none();
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        running.says("status 0")?;
+        let question = scene.asked_once()?;
+        scene.answer(&question, &["deny", "--note", "not now"])?.expect_code(0);
+        let outcome = running.finish()?;
+        outcome.expect_line("status 126");
+        scene.mark("made").expect_made();
+        scene.mark("more").expect_none();
+        assert!(outcome.err().contains("not now"), "{}", outcome.told());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_that_does_not_load_the_shim_is_no_gate() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        scene.fixture("launch-static")?;
+        scene.fixture("mark")?;
+        let run = scene.run().tier("full").origin("unattended").unconfined().words(["--require", "preload"]);
+        let outcome = run.command(["./launch-static", "fork", "/bin/true"]).finish()?;
+        outcome.expect_code(125);
+        assert!(outcome.err().contains("cannot load the preload library"), "{}", outcome.told());
+        let run = scene.run().tier("full").origin("unattended").unconfined().words(["--require", "preload"]);
+        let outcome = run.command(["bash", "-c", "./launch-static fork /bin/true; ./launch-static fork /bin/true"]).finish()?;
+        outcome.expect_code(0);
+        let said = outcome.err().matches("launch-static cannot load the preload library").count();
+        assert_eq!(said, 1, "{}", outcome.told());
+    }
+    Ok(())
+}

@@ -7,6 +7,7 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod arguments;
+mod asked;
 mod called;
 mod calls;
 mod capture;
@@ -49,6 +50,7 @@ use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -66,9 +68,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
     let Some(name) = plan.command.first() else { return Err(RunError::NotFound(String::new())) };
-    if plan.require == Mode::Preload {
-        return Err(RunError::Unsupported("require = preload: this version does not run with the shim alone".into()));
-    }
     let program = launch::find(name, std::env::var_os("PATH").as_deref())?;
     let started = process::file_clock();
     let run = plan.run;
@@ -78,13 +77,17 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Each held image costs a descriptor. The agent gets the limit that we were given.
     let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let shim = laid(plan, &program);
-    let mut launched =
-        launch::launch(plan, &program, given, shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), Form::Beside)))?;
+    let form = if plan.require == Mode::Preload { Form::Alone } else { Form::Beside };
+    let shim = if form == Form::Alone { Some(laid_alone(plan, &program)?) } else { laid(plan, &program) };
+    let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), form));
+    let mut launched = launch::launch(plan, &program, given, entries)?;
     if plan.require == Mode::Verify {
         launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
     }
-    let beside = shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok());
+    let (beside, alone) = match (shim, form) {
+        (Some(shim), Form::Alone) => (None, Some(shim::Alone::listen(shim, launched.pid).map_err(step("listen for the shim"))?)),
+        (shim, _) => (shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok()), None),
+    };
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {
@@ -94,14 +97,19 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
     let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
     journal.append(&records::started(plan, run, plan.require)).map_err(step("write the journal"))?;
-    notify::prefer_caller_cpu(launched.listener.as_fd());
+    if let Some(listener) = &launched.listener {
+        notify::prefer_caller_cpu(listener.as_fd());
+    }
     launched.go().map_err(step("start the agent"))?;
     let gate = Gate {
         mode: plan.require,
         holds_calls: plan.holds_calls,
         agent: launched.pid,
         beside,
-        launched: false,
+        alone,
+        silent: HashSet::new(),
+        // Alone, the shim sees what the launched program starts, and never the launch itself.
+        launched: form == Form::Alone,
         key,
         listener: launched.listener,
         procfs,
@@ -133,6 +141,19 @@ fn laid(plan: &Plan, program: &Path) -> Option<shim::Shim> {
         return None;
     }
     room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
+}
+
+/// The shim's library, where it is the whole gate.
+fn laid_alone(plan: &Plan, program: &Path) -> Result<shim::Shim, RunError> {
+    if !shim::takes_shim(program) {
+        let line = format!(
+            "{} cannot load the preload library (it is static, set-user-ID or of another width), which would be the whole gate",
+            program.display()
+        );
+        return Err(RunError::Unsupported(line));
+    }
+    let laid = room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay);
+    laid.map_err(|cause| RunError::Step { step: "write the preload library", cause })
 }
 
 fn left_out(error: &io::Error) {

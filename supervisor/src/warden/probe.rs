@@ -56,9 +56,10 @@ pub fn probe(plan: &Plan) -> Probe {
         }
     };
     let mut attached = None;
-    let received = launched.go().and_then(|()| receive(launched.listener.as_fd())).map_err(|e| e.to_string());
+    let Some(listener) = launched.listener.take() else { return Probe { steps } };
+    let received = launched.go().and_then(|()| receive(listener.as_fd())).map_err(|e| e.to_string());
     if let (true, Ok(id)) = (tried("a call received", received.clone().map(drop)), received) {
-        let loaded = load(launched.listener.as_fd(), id, launched.pid).map_err(|e| e.to_string());
+        let loaded = load(listener.as_fd(), id, launched.pid).map_err(|e| e.to_string());
         if tried("an image stopped after loading", loaded) {
             attached = Some(launched.pid);
             tried("the image read", read(launched.pid).map(drop).map_err(|e| e.to_string()));
