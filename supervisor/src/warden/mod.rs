@@ -27,7 +27,7 @@ mod loading;
 mod lookup;
 mod plan;
 mod poller;
-mod probe;
+pub mod probe;
 mod reaper;
 mod records;
 mod repeat;
@@ -43,7 +43,6 @@ mod wake;
 
 pub use fence::Writable;
 pub use plan::{Plan, RunError};
-pub use probe::{Probe, probe};
 
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
