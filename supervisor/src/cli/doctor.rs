@@ -5,14 +5,15 @@
 
 use super::arguments::Listing;
 use super::confine::Confinement;
-use super::{context, print};
+use super::{advice, context, print};
 use crate::config::{self, Overrides, Surroundings};
 use crate::control::{self, ControlError, PROGRAM_VERSION};
 use crate::error::Failure;
 use crate::exit_code;
 use crate::sys::peer::landlock_abi;
-use crate::warden;
+use crate::warden::probe::probe;
 use serde::Serialize;
+use stayexec_protocol::Mode;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,7 +63,7 @@ pub fn run(arguments: &Listing) -> Result<u8, Failure> {
         supervisor(),
         multiplexer(&around),
     ];
-    checks.extend(floor(&around));
+    checks.extend(modes(&around));
     if arguments.json {
         print::json(&checks)?;
     } else {
@@ -100,13 +101,17 @@ fn user(around: &Surroundings) -> Check {
     }
 }
 
+/// What is left without scopes.
+const NO_SCOPES: &str = "from Linux 6.12 on the kernel keeps a tree from the gate's socket and signals; before, the supervisor refuses \
+    peers that carry more seccomp filters than itself, and a tree of the same user can kill it";
+const MISSING: &str = "boot with landlock in the lsm= list; in a container, --security-opt seccomp=PROFILE with a profile that allows \
+    landlock_create_ruleset, landlock_add_rule and landlock_restrict_self";
+
 fn landlock() -> Check {
     match landlock_abi() {
         Some(abi) if abi >= 6 => Check::ok("landlock", format!("ABI {abi}: the gate is out of a tree's reach")),
-        Some(abi) => {
-            Check::warning("landlock", format!("ABI {abi}, without scopes"), "Linux 6.12 keeps a tree from the gate's sockets and signals")
-        }
-        None => Check::warning("landlock", "missing", "add landlock to the kernel's lsm= list, or to the container's seccomp profile"),
+        Some(abi) => Check::warning("landlock", format!("ABI {abi}, without scopes"), NO_SCOPES),
+        None => Check::warning("landlock", "missing: no scopes, no --confine", MISSING),
     }
 }
 
@@ -135,18 +140,27 @@ fn supervisor() -> Check {
     }
 }
 
-/// Uses the gate once; last, since it leaves this process with its signals blocked.
-fn floor(around: &Surroundings) -> Vec<Check> {
+/// Uses each mode of the gate once; last, since it leaves this process with its signals blocked.
+fn modes(around: &Surroundings) -> Vec<Check> {
     let settings = config::load(&Overrides::default(), around);
     let plan = settings
         .map_err(Failure::from)
         .and_then(|own| super::run::plan(&["true".into()], &own, around, &Confinement::none(), false, false));
-    let Ok(plan) = plan else { return vec![Check::failed("gate", "not tried", "folders and configuration come first")] };
-    let advice = "see the page on the floor in docs; in a container the profile has to allow seccomp and ptrace";
-    let steps = warden::probe(&plan).steps.into_iter();
-    steps
-        .map(|(step, held)| held.map_or_else(|why| Check::failed("gate", format!("{step}: {why}"), advice), |()| Check::ok("gate", step)))
-        .collect()
+    let Ok(plan) = plan else { return vec![Check::failed("verify", "not tried", "folders and configuration come first")] };
+    let probe = probe(&plan);
+    let one = |check, mode, holds: &str| match probe.missing(mode) {
+        None => Check::ok(check, format!("holds: {holds}")),
+        Some((step, why)) => {
+            let (found, advice) = (format!("does not hold: {step}: {why}"), advice::on(step));
+            // What every run requires unless it is told otherwise.
+            if mode == Mode::Verify { Check::failed(check, found, advice) } else { Check::warning(check, found, advice) }
+        }
+    };
+    vec![
+        one("verify", Mode::Verify, "images are judged after loading"),
+        one("seccomp", Mode::Seccomp, "calls can be judged by what they say (--require seccomp)"),
+        one("preload", Mode::Preload, "programs can be asked by the shim alone (--require preload)"),
+    ]
 }
 
 fn multiplexer(around: &Surroundings) -> Check {

@@ -3,6 +3,7 @@
 //! Invariant: parsing stops at the first word of a command, with or without `--`: its options are never taken for ours.
 //! Refuses unknown options and verbs with status 2.
 
+mod advice;
 mod arguments;
 mod changes;
 mod classify;

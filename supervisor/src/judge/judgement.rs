@@ -51,7 +51,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     let repeatable = barred == Ok(false);
     let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
-    let grant = || Grant::of(event, class, assessment.text_seen);
+    let grant = || grant(session, event, class, assessment.text_seen);
     let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
     let judgement = if let Err(Barred::Forbidden(why)) = barred {
         standing(Decision::Deny, Reason::Forbidden, why)
@@ -101,7 +101,13 @@ pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Patt
     let assessment = facts::assess(session, event);
     let (class, _) = raised(session, event, &assessment);
     let pattern = Pattern::of(session, event, class, environment::digest(session, event));
-    (Grant::of(event, class, assessment.text_seen), pattern)
+    (grant(session, event, class, assessment.text_seen), pattern)
+}
+
+/// What an approval covers besides its start. The shim alone asks in the caller's name, which is not what starts: there an
+/// approval covers nothing more.
+fn grant(session: &Session, event: &Event, class: CommandClass, text_seen: bool) -> Option<Grant> {
+    if session.frozen.require == Require::Preload { None } else { Grant::of(event, class, text_seen) }
 }
 
 /// Who answers a prompt. One that insists parks in a background run too.

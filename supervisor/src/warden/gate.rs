@@ -14,7 +14,7 @@ use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
-use super::shim::{self, Beside};
+use super::shim::{self, Alone, Beside};
 use super::signals::Signals;
 use super::stack;
 use super::trust::View;
@@ -22,10 +22,11 @@ use super::wake::Wake;
 use super::watch::Watch;
 use super::{reaper, records};
 use crate::journal::Journal;
-use crate::sys::notify::Notification;
+use crate::sys::notify::{Notification, Reply};
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
 use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script, Verdict};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -96,6 +97,8 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) notification: Notification,
+    /// Where the shim alone asks: the way to the caller, and there is no notification.
+    pub(super) asker: Option<UnixStream>,
     pub(super) request: Option<Request>,
     /// Thread group of the caller.
     pub(super) group: i32,
@@ -137,7 +140,11 @@ pub(super) struct Gate {
     pub(super) beside: Option<Beside>,
     pub(super) launched: bool,
     pub(super) key: [u8; 32],
-    pub(super) listener: OwnedFd,
+    /// The filter's; nothing where the shim is alone.
+    pub(super) listener: Option<OwnedFd>,
+    pub(super) alone: Option<Alone>,
+    /// Programs of which it was said that they start others unasked.
+    pub(super) silent: HashSet<Vec<u8>>,
     pub(super) procfs: Arc<Procfs>,
     pub(super) heads: Arc<Heads>,
     pub(super) view: Arc<View>,
@@ -172,7 +179,12 @@ impl Gate {
     /// # Errors
     /// Where the gate itself cannot go on; the tree then starts nothing any more.
     pub(super) fn run(mut self) -> io::Result<i32> {
-        self.poller.add(self.listener.as_fd(), Source::Listener)?;
+        if let Some(listener) = &self.listener {
+            self.poller.add(listener.as_fd(), Source::Listener)?;
+        }
+        if let Some(alone) = &self.alone {
+            self.poller.add(alone.descriptor(), Source::Door)?;
+        }
         self.poller.add(self.signals.descriptor(), Source::Signals)?;
         self.poller.add(self.news.as_fd(), Source::Reaper)?;
         self.poller.add(self.wake.descriptor(), Source::Wake)?;
@@ -189,14 +201,17 @@ impl Gate {
                     }
                     Source::Reaper => match reaper::next(&mut self.news)? {
                         reaper::News::Stopped(_) | reaper::News::Continued => {}
-                        reaper::News::Ended(status) => return Ok(self.end(status)),
+                        reaper::News::Ended(status) => return self.end(status),
                     },
                     Source::Supervisor => self.hear_supervisor(),
                     Source::Wake => self.hear_threads()?,
+                    Source::Door => self.open_door(),
+                    Source::Asking(number) => self.hear_asking(number),
                     Source::Held(call) => self.held_ended(call),
                 }
             }
             self.tick(Instant::now());
+            self.expect_greeting(Instant::now());
             self.watch_backlog();
         }
     }
@@ -271,7 +286,8 @@ impl Gate {
             _ => None,
         };
         let sweep = self.calls.is_any_held().then_some(self.next_sweep);
-        self.calls.timed().filter_map(of).chain(sweep).min()
+        let greeting = self.alone.as_ref().and_then(Alone::greeting);
+        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).min()
     }
 
     fn tick(&mut self, now: Instant) {
@@ -294,11 +310,33 @@ impl Gate {
     pub(super) fn request_of(&self, notification: &Notification) -> Option<Option<Request>> {
         let request = self.watch.during(|| arguments::request(notification).ok());
         // Only now is it certain that the memory belonged to this caller.
-        notify::is_waiting(self.listener.as_fd(), notification.id).then_some(request)
+        self.is_waiting(notification.id).then_some(request)
+    }
+
+    /// Whether this notified call still waits.
+    pub(super) fn is_waiting(&self, id: u64) -> bool {
+        self.listener.as_ref().is_some_and(|listener| notify::is_waiting(listener.as_fd(), id))
+    }
+
+    /// Answers a notified call. ENOENT: the caller has died meanwhile.
+    pub(super) fn answer(&self, id: u64, reply: Reply) {
+        if let Some(listener) = &self.listener {
+            let _ = notify::answer(listener.as_fd(), id, reply);
+        }
+    }
+
+    /// A library that the loader has skipped in silence must not look like a gate.
+    fn expect_greeting(&mut self, now: Instant) {
+        if self.alone.as_ref().and_then(Alone::greeting).is_some_and(|until| until <= now) {
+            let _ = process::kill(self.agent, libc::SIGKILL);
+        }
     }
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
-    fn end(mut self, status: i32) -> i32 {
+    fn end(mut self, status: i32) -> io::Result<i32> {
+        // Its hello may have come with its end.
+        self.open_door();
+        let heard = self.alone.as_ref().is_none_or(|alone| alone.greeting().is_none());
         for number in self.calls.held() {
             self.withdraw(number, stayexec_protocol::Withdrawal::RunEnded);
         }
@@ -307,7 +345,7 @@ impl Gate {
             self.say_unrecorded();
         }
         self.link.send(&Message::End(status));
-        status
+        if heard { Ok(status) } else { Err(io::Error::other("the program has not loaded the preload library, so nothing was asked for")) }
     }
 
     /// Appends a record and says once if it cannot be.

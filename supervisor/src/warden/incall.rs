@@ -11,10 +11,8 @@ use super::gate::{Approved, Errand, Gate, State, Subject};
 use super::hold::Rest;
 use super::intake::LOOK;
 use super::{arguments, capture, records, repeat};
-use crate::sys::notify;
 use stayexec_protocol::{Answer, Decision, Event, Message, Mode, Reason, Stage, Verdict, Withdrawal};
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,7 +28,7 @@ impl Gate {
         let Some(request) = call.request.clone() else { return self.called(number, Err(io::Error::from_raw_os_error(libc::EFAULT))) };
         let words = self.watch.during(|| arguments::words(&notification));
         let said = words.map(|(argv, environment)| Said { call: number, pid: call.group, launch, request, argv, environment });
-        if !notify::is_waiting(self.listener.as_fd(), notification.id) {
+        if !self.is_waiting(notification.id) {
             self.calls.remove(number);
             return;
         }
@@ -67,8 +65,12 @@ impl Gate {
         if self.is_refused_again(number, &event) {
             return;
         }
-        event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
-        let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
+        // Its ancestors, as an image's, without itself.
+        event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent).into_iter().skip(1).collect();
+        let parent = event.ancestry.first().map_or(0, |parent| parent.pid as i32);
+        if self.alone.is_some() && event.stage == Stage::Called {
+            self.warn_of_silence(&event);
+        }
         if let Some(beside) = &mut self.beside {
             beside.leave(&mut event.environment);
             event.asked = beside.told(&event, parent);

@@ -7,9 +7,10 @@
 use super::gate::{Call, Errand, Gate, State, Subject};
 use super::hold::Rest;
 use super::lookup::{self, Found};
-use super::{arguments, capture, repeat};
+use super::{arguments, capture, repeat, shim};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
+use stayexec_protocol::ask::Reply as Said;
 use stayexec_protocol::{Event, Message, Mode, Reason, Script};
 use std::io;
 use std::os::fd::AsFd;
@@ -25,20 +26,23 @@ impl Gate {
     /// Receives one call.
     pub(super) fn take_call(&mut self) {
         // ENOENT: the caller has died meanwhile.
-        let Ok(notification) = notify::receive(self.listener.as_fd()) else { return };
+        let Some(Ok(notification)) = self.listener.as_ref().map(|listener| notify::receive(listener.as_fd())) else { return };
         if let Some(beside) = &mut self.beside {
             beside.listen(&self.procfs);
         }
         let Ok(group) = self.group_of(notification.tid) else {
             // Not to be seen from this pid namespace, or gone.
-            return self.reply(notification.id, libc::EPERM);
+            return self.answer(notification.id, Reply::Errno(libc::EPERM));
         };
         let Some(request) = self.request_of(&notification) else { return };
         let number = self.next_call;
         self.next_call += 1;
         let looked = request.as_ref().map(|r| lookup::find(&self.procfs, &self.view.devices, &self.heads, r, true));
         let state = State::Looking(Instant::now() + LOOK);
-        self.calls.insert(number, Call { notification, request, group, text_allowed: false, approved: None, digest: [0; 32], state });
+        self.calls.insert(
+            number,
+            Call { notification, asker: None, request, group, text_allowed: false, approved: None, digest: [0; 32], state },
+        );
         match looked {
             Some(Some(found)) => self.looked_up(number, found),
             Some(None) => self.look_longer(number),
@@ -93,7 +97,7 @@ impl Gate {
         let argv = self.watch.during(|| arguments::vector(&notification));
         let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
         match event {
-            Ok(_) if !notify::is_waiting(self.listener.as_fd(), notification.id) => drop(self.calls.remove(number)),
+            Ok(_) if !self.is_waiting(notification.id) => drop(self.calls.remove(number)),
             Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
                 event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
@@ -129,7 +133,7 @@ impl Gate {
             return self.set(number, State::Queued);
         }
         if let Err(e) = ptrace::seize(tid) {
-            if !notify::is_waiting(self.listener.as_fd(), id) {
+            if !self.is_waiting(id) {
                 self.calls.remove(number);
                 return;
             }
@@ -142,8 +146,8 @@ impl Gate {
         // INTERRUPT comes first: a received call waits on regardless (WAIT_KILLABLE_RECV), and an exec that fails stops
         // before its caller can do anything, a second call included.
         let _ = ptrace::interrupt(tid);
-        if notify::is_waiting(self.listener.as_fd(), id) {
-            let _ = notify::answer(self.listener.as_fd(), id, Reply::Continue);
+        if self.is_waiting(id) {
+            self.answer(id, Reply::Continue);
         }
         self.set(number, State::Loading);
         self.moving.push(number);
@@ -179,6 +183,10 @@ impl Gate {
 
     /// Writes `line` to the caller's standard error, if that takes it at once, and then answers EPERM.
     pub(super) fn tell_and_refuse(&mut self, number: u64, line: String) {
+        if self.calls.get(number).is_some_and(|call| call.asker.is_some()) {
+            let asker = self.calls.remove(number).and_then(|call| call.asker);
+            return asker.iter().for_each(|asker| shim::reply(asker, Said::Refused(line.trim_end().as_bytes())));
+        }
         let Some(call) = self.calls.get(number) else { return };
         let (group, mode) = (call.group, self.mode);
         self.set(number, State::Refusing(Instant::now() + TELL));
@@ -200,7 +208,7 @@ impl Gate {
             return;
         }
         if let Some(call) = self.calls.remove(number) {
-            self.reply(call.notification.id, libc::EPERM);
+            self.answer(call.notification.id, Reply::Errno(libc::EPERM));
         }
     }
 
@@ -222,7 +230,10 @@ impl Gate {
     fn let_go(&mut self, number: u64) {
         let Some(call) = self.calls.remove(number) else { return };
         self.launched |= self.is_launch(call.notification.tid) && !call.text_allowed;
-        let _ = notify::answer(self.listener.as_fd(), call.notification.id, Reply::Continue);
+        match &call.asker {
+            Some(asker) => shim::reply(asker, Said::GoOn),
+            None => self.answer(call.notification.id, Reply::Continue),
+        }
     }
 
     pub(super) fn is_launch(&self, tid: i32) -> bool {
@@ -231,14 +242,12 @@ impl Gate {
 
     /// The call fails as the kernel would have it fail.
     pub(super) fn fail(&mut self, number: u64, errno: i32) {
-        if let Some(call) = self.calls.remove(number) {
-            self.reply(call.notification.id, errno);
+        let Some(call) = self.calls.remove(number) else { return };
+        match &call.asker {
+            // The C library says it by itself.
+            Some(asker) => shim::reply(asker, Said::GoOn),
+            None => self.answer(call.notification.id, Reply::Errno(errno)),
         }
-    }
-
-    fn reply(&self, id: u64, errno: i32) {
-        // ENOENT: the caller has died meanwhile.
-        let _ = notify::answer(self.listener.as_fd(), id, Reply::Errno(errno));
     }
 
     pub(super) fn set(&mut self, number: u64, state: State) {

@@ -11,6 +11,7 @@ use crate::sys::process::{self, Fork};
 use crate::sys::ptrace::{self, Change};
 use crate::sys::{filter, socket};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, sigprocmask};
+use stayexec_protocol::Mode;
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -23,8 +24,8 @@ use std::path::Path;
 pub struct Launched {
     /// Its pid.
     pub pid: i32,
-    /// The listener of its filter.
-    pub listener: OwnedFd,
+    /// The listener of its filter, where it has one.
+    pub listener: Option<OwnedFd>,
     /// News of it from the reaper.
     pub news: UnixStream,
     go: UnixStream,
@@ -86,18 +87,20 @@ fn receive(mut ours: UnixStream, mut news: UnixStream) -> Result<Launched, RunEr
     let mut text = [0; 256];
     let (n, listener) =
         socket::receive_descriptor(&ours, &mut text).map_err(|cause| RunError::Step { step: "receive the listener", cause })?;
-    let Some(listener) = listener else {
+    if listener.is_none() && text[..n] != *UNFILTERED {
         // No listener: the child says which step failed, as "errno step".
         let mut said = text[..n].to_vec();
         let _ = ours.read_to_end(&mut said);
         let said = String::from_utf8_lossy(&said).into_owned();
         let (errno, what) = said.split_once(' ').unwrap_or(("0", "start the agent: its launcher died"));
         return Err(failed_step(errno.parse().unwrap_or(0), what));
-    };
+    }
     let pid = reaper::first_pid(&mut news).map_err(|cause| RunError::Step { step: "hear from the reaper", cause })?;
     Ok(Launched { pid, listener, news, go: ours })
 }
 
+/// What a child without a filter says when it is ready; a failed step begins with a number.
+const UNFILTERED: &[u8] = b"u";
 /// The step that an old kernel fails in.
 const INSTALL: &str = "install the filter";
 
@@ -125,6 +128,8 @@ struct Child {
     shim: Option<shim::Entries>,
     code: Vec<filter::Instruction>,
     privileged: bool,
+    /// Whether a filter notifies each start.
+    filtered: bool,
     writable: Writable,
     descriptors: process::DescriptorLimit,
 }
@@ -147,6 +152,7 @@ impl Child {
             shim,
             code: filter::program(),
             privileged,
+            filtered: plan.require != Mode::Preload,
             writable: plan.writable.clone(),
             descriptors,
         })
@@ -187,6 +193,9 @@ impl Child {
             process::set_no_new_privs().map_err(|e| ("set no_new_privs", e))?;
         }
         fence::raise(&self.writable, self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
+        if !self.filtered {
+            return (&mut &*socket).write_all(UNFILTERED).map_err(|e| ("say that it is ready", e));
+        }
         let listener = filter::install(&self.code).map_err(|e| (INSTALL, e))?;
         socket::send_descriptor(socket, b"l", &listener).map_err(|e| ("send the listener", e))
     }

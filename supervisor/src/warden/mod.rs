@@ -8,6 +8,7 @@
 
 mod again;
 mod arguments;
+mod asked;
 mod called;
 mod calls;
 mod capture;
@@ -28,7 +29,7 @@ mod loading;
 mod lookup;
 mod plan;
 mod poller;
-mod probe;
+pub mod probe;
 mod reaper;
 mod records;
 mod repeat;
@@ -45,13 +46,13 @@ mod watch;
 
 pub use fence::Writable;
 pub use plan::{Plan, RunError};
-pub use probe::{Probe, probe};
 
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
 use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -67,9 +68,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Whatever keeps the gate from standing; nothing of the command has run then.
 pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let step = |step| move |cause| RunError::Step { step, cause };
-    if plan.require == Mode::Preload {
-        return Err(RunError::Unsupported("require = preload: this version does not run with the shim alone".into()));
-    }
     let started = process::file_clock();
     let run = plan.run;
     let key = journal::load_or_make_key(&plan.key_path).map_err(step("make the journal's key"))?;
@@ -78,13 +76,17 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     // Each held image costs a descriptor. The agent gets the limit that we were given.
     let given = process::raise_descriptor_limit().map_err(step("raise the limit of descriptors"))?;
     process::set_dumpable(false).map_err(step("hide the warden from its own user's programs"))?;
-    let shim = laid(plan);
-    let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), Form::Beside));
+    let form = if plan.require == Mode::Preload { Form::Alone } else { Form::Beside };
+    let shim = if form == Form::Alone { Some(laid_alone(plan)?) } else { laid(plan) };
+    let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), form));
     let mut launched = launch::launch(plan, &plan.program, given, entries)?;
     if plan.require == Mode::Verify {
         launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
     }
-    let beside = shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok());
+    let (beside, alone) = match (shim, form) {
+        (Some(shim), Form::Alone) => (None, Some(shim::Alone::listen(shim, launched.pid).map_err(step("listen for the shim"))?)),
+        (shim, _) => (shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok()), None),
+    };
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
     let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
     if process::has_capability(process::CAP_SYS_ADMIN) {
@@ -94,14 +96,19 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
     let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
     journal.append(&records::started(plan, run, plan.require)).map_err(step("write the journal"))?;
-    notify::prefer_caller_cpu(launched.listener.as_fd());
+    if let Some(listener) = &launched.listener {
+        notify::prefer_caller_cpu(listener.as_fd());
+    }
     launched.go().map_err(step("start the agent"))?;
     let gate = Gate {
         mode: plan.require,
         holds_calls: plan.holds_calls,
         agent: launched.pid,
         beside,
-        launched: false,
+        alone,
+        silent: HashSet::new(),
+        // Alone, the shim sees what the launched program starts, and never the launch itself.
+        launched: form == Form::Alone,
         key,
         listener: launched.listener,
         procfs,
@@ -137,6 +144,19 @@ fn laid(plan: &Plan) -> Option<shim::Shim> {
         return None;
     }
     room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
+}
+
+/// The shim's library, where it is the whole gate.
+fn laid_alone(plan: &Plan) -> Result<shim::Shim, RunError> {
+    if !shim::takes_shim(&plan.program) {
+        let line = format!(
+            "{} cannot load the preload library (it is static, set-user-ID or of another width), which would be the whole gate",
+            plan.program.display()
+        );
+        return Err(RunError::Unsupported(line));
+    }
+    let laid = room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay);
+    laid.map_err(|cause| RunError::Step { step: "write the preload library", cause })
 }
 
 fn left_out(error: &io::Error) {

@@ -3,7 +3,7 @@
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// Where something happened.
@@ -19,12 +19,18 @@ pub enum Source {
     Supervisor,
     /// Another thread rang.
     Wake,
+    /// Somebody connects to the shim's socket.
+    Door,
+    /// This connection to it has something to say.
+    Asking(u64),
     /// The process of this held call has ended.
     Held(u64),
 }
 
 /// Tokens below this are the fixed sources.
 const HELD: u64 = 16;
+/// Tokens from here on are connections to the shim's socket.
+const ASKING: u64 = 1 << 63;
 
 impl Source {
     fn token(self) -> u64 {
@@ -34,6 +40,8 @@ impl Source {
             Self::Reaper => 2,
             Self::Supervisor => 3,
             Self::Wake => 4,
+            Self::Door => 5,
+            Self::Asking(number) => ASKING + number,
             Self::Held(call) => HELD + call,
         }
     }
@@ -45,6 +53,8 @@ impl Source {
             2 => Some(Self::Reaper),
             3 => Some(Self::Supervisor),
             4 => Some(Self::Wake),
+            5 => Some(Self::Door),
+            ASKING.. => Some(Self::Asking(token - ASKING)),
             HELD.. => Some(Self::Held(token - HELD)),
             _ => None,
         }
@@ -70,6 +80,14 @@ impl Poller {
     /// ENOMEM, ENOSPC.
     pub fn add(&self, fd: BorrowedFd<'_>, source: Source) -> io::Result<()> {
         Ok(self.0.add(fd, EpollEvent::new(EpollFlags::EPOLLIN, source.token()))?)
+    }
+
+    /// Takes a descriptor out that stays open.
+    ///
+    /// # Errors
+    /// ENOENT where it was never added.
+    pub fn remove(&self, fd: impl AsFd) -> io::Result<()> {
+        Ok(self.0.delete(fd)?)
     }
 
     /// Says whether writing is waited for as well.

@@ -33,7 +33,7 @@ impl Gate {
         let State::Judging(subject, _) = &call.state else { return };
         let parent = match subject {
             Subject::Image(image) => image.parent,
-            Subject::Call(event) => event.ancestry.first().map_or(0, |parent| parent.pid as i32),
+            Subject::Call(event) => event.ancestry.first().filter(|_| event.stage == Stage::Called).map_or(0, |parent| parent.pid as i32),
         };
         if self.is_looked_at_again(subject) && verdict.decision != Decision::Hold {
             // Whatever it is: what is loaded decides, and is recorded.

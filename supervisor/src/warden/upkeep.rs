@@ -5,11 +5,9 @@
 
 use super::ending::Ending;
 use super::gate::{Errand, Gate, State, Subject};
-use crate::sys::notify;
 use crate::sys::procfs::Procfs;
 use crate::sys::ptrace::{self, Change};
 use stayexec_protocol::{Verdict, Withdrawal};
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 impl Gate {
@@ -40,7 +38,8 @@ impl Gate {
             }
             match &held.subject {
                 Subject::Call(_) => {
-                    if !notify::is_waiting(self.listener.as_fd(), call.notification.id) {
+                    let (id, asks) = (call.notification.id, call.asker.is_some());
+                    if !asks && !self.is_waiting(id) {
                         self.held_ended(number);
                     }
                 }

@@ -11,7 +11,7 @@ use stayexec_protocol::Asked;
 use stayexec_protocol::ask::{OwnedAsk, Voice, flag, length};
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -32,10 +32,12 @@ pub struct Asks {
     waiting: VecDeque<Waiting>,
 }
 
+/// A connection that has not said all yet.
 #[derive(Debug)]
-struct Conversation {
+pub struct Conversation {
     stream: UnixStream,
-    pid: i32,
+    /// The process that speaks.
+    pub pid: i32,
     said: Vec<u8>,
 }
 
@@ -47,9 +49,15 @@ struct Waiting {
     site: Vec<u8>,
 }
 
-enum Heard {
-    Everything(Option<OwnedAsk>),
+/// What was heard so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// A whole frame, of so many bytes.
+    Whole(usize),
+    /// More may come.
     NotAll,
+    /// Nothing that is understood.
+    Nonsense,
 }
 
 impl Asks {
@@ -65,21 +73,21 @@ impl Asks {
     pub fn drain(&mut self, procfs: &Procfs) {
         for _ in 0..BACKLOG {
             let Ok((stream, pid)) = socket::accept(&self.listener) else { break };
-            push(&mut self.open, OPEN, Conversation { stream, pid, said: Vec::new() });
+            push(&mut self.open, OPEN, Conversation::new(stream, pid));
         }
         for _ in 0..self.open.len() {
             let Some(mut conversation) = self.open.pop_front() else { break };
-            match conversation.hear() {
-                Heard::NotAll => self.open.push_back(conversation),
-                Heard::Everything(None) => {}
-                Heard::Everything(Some(ask)) => {
-                    let site = site(procfs, conversation.pid, ask.head.site);
-                    // A call that did not become a start is over when its process makes the next.
-                    let replaces = ask.head.entry.replaces();
-                    self.waiting.retain(|other| other.pid != conversation.pid || !(replaces && other.ask.head.entry.replaces()));
-                    push(&mut self.waiting, WAITING, Waiting { pid: conversation.pid, ask, site });
-                }
+            let heard = conversation.hear(LONGEST);
+            if heard == Heard::NotAll {
+                self.open.push_back(conversation);
+                continue;
             }
+            let Some(ask) = conversation.told(heard) else { continue };
+            let site = site(procfs, conversation.pid, ask.head.site);
+            // A call that did not become a start is over when its process makes the next.
+            let replaces = ask.head.entry.replaces();
+            self.waiting.retain(|other| other.pid != conversation.pid || !(replaces && other.ask.head.entry.replaces()));
+            push(&mut self.waiting, WAITING, Waiting { pid: conversation.pid, ask, site });
         }
     }
 
@@ -96,31 +104,55 @@ impl Asks {
 }
 
 impl Conversation {
-    fn hear(&mut self) -> Heard {
+    /// One that has just begun.
+    pub fn new(stream: UnixStream, pid: i32) -> Self {
+        Self { stream, pid, said: Vec::new() }
+    }
+
+    /// Bytes that were heard.
+    pub fn length(&self) -> usize {
+        self.said.len()
+    }
+
+    /// What to wait on.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// The connection.
+    pub fn into_stream(self) -> UnixStream {
+        self.stream
+    }
+
+    /// The body of a whole frame.
+    pub fn body(&self, frame: usize) -> Option<&[u8]> {
+        self.said.get(4..frame)
+    }
+
+    /// Reads what is there, of a frame of no more than `longest` bytes.
+    pub fn hear(&mut self, longest: usize) -> Heard {
         let mut piece = [0; 16 << 10];
-        let mut ended = false;
         loop {
-            match self.stream.read(&mut piece) {
-                Ok(0) => ended = true,
-                Ok(n) => self.said.extend_from_slice(&piece[..n]),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => ended = true,
-            }
             let stated = self.said.first_chunk().map(|prefix| length(*prefix).map_or(usize::MAX, |n| n.saturating_add(4)));
             match stated {
-                Some(whole) if whole > LONGEST => return Heard::Everything(None),
-                Some(whole) if self.said.len() >= whole => return Heard::Everything(self.asked(whole)),
-                _ if ended => return Heard::Everything(None),
-                _ if self.said.len() < piece.len() => return Heard::NotAll,
+                Some(whole) if whole > longest => return Heard::Nonsense,
+                Some(whole) if self.said.len() >= whole => return Heard::Whole(whole),
                 _ => {}
+            }
+            match self.stream.read(&mut piece) {
+                Ok(0) => return Heard::Nonsense,
+                Ok(n) => self.said.extend_from_slice(&piece[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Heard::NotAll,
+                Err(_) => return Heard::Nonsense,
             }
         }
     }
 
     /// The ask, where it is one that nobody waits for.
-    fn asked(&self, whole: usize) -> Option<OwnedAsk> {
-        match Voice::read(self.said.get(4..whole)?) {
+    fn told(&self, heard: Heard) -> Option<OwnedAsk> {
+        let Heard::Whole(frame) = heard else { return None };
+        match Voice::read(self.body(frame)?) {
             Ok(Voice::Ask(ask)) if ask.head.flags & flag::WAITS == 0 => Some(OwnedAsk { environment: Vec::new(), ..ask.into() }),
             _ => None,
         }

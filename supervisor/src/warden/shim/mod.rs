@@ -4,9 +4,11 @@
 //! variables neither the judge nor a child of the agent sees anything. Refuses to vouch for a library that has changed:
 //! its variables are then judged as any others.
 
+mod alone;
 mod asks;
 mod loader;
 
+pub use alone::{Alone, Asking, reply};
 pub use loader::takes_shim;
 
 use super::room::Room;
@@ -30,6 +32,8 @@ pub struct Shim {
     library: Vec<u8>,
     /// The library as it was written.
     identity: FileId,
+    /// The variable with the address.
+    address: Vec<u8>,
 }
 
 impl Shim {
@@ -47,7 +51,8 @@ impl Shim {
         drop(file);
         let library = path.as_os_str().as_bytes().to_vec();
         let identity = path::status_here(&library)?.id;
-        Ok(Self { room, library, identity })
+        let address = [ADDRESS_VARIABLE.as_bytes(), b"=", room.path(SOCKET).as_os_str().as_bytes()].concat();
+        Ok(Self { room, library, identity, address })
     }
 
     /// The entries that the launched program's environment gets, beside what it has: the process is not known yet, so the
@@ -56,14 +61,10 @@ impl Shim {
         let others = preload.filter(|list| !list.is_empty()).map(|list| [b":", list].concat()).unwrap_or_default();
         Entries {
             preload: [PRELOAD, &self.library, &others].concat(),
-            address: self.address(),
+            address: self.address.clone(),
             form: format!("{FORM_VARIABLE}={}", form.as_str()).into_bytes(),
             beside: form == Form::Beside,
         }
-    }
-
-    fn address(&self) -> Vec<u8> {
-        [ADDRESS_VARIABLE.as_bytes(), b"=", self.room.path(SOCKET).as_os_str().as_bytes()].concat()
     }
 
     /// Listens at the address.
@@ -72,8 +73,34 @@ impl Shim {
     /// Those of bind(2) and listen(2).
     pub fn listen(self, agent: i32) -> io::Result<Beside> {
         let asks = Asks::listen(&self.room.path(SOCKET))?;
-        let own = format!("{FORM_VARIABLE}={}:{agent}", Form::Beside.as_str()).into_bytes();
-        Ok(Beside { address: self.address(), form: own, shim: self, asks })
+        let form = format!("{FORM_VARIABLE}={}:{agent}", Form::Beside.as_str()).into_bytes();
+        Ok(Beside { form, shim: self, asks })
+    }
+
+    /// Takes the variables, with this form, out of an environment.
+    fn leave(&self, form: &[u8], environment: &mut Vec<Vec<u8>>) {
+        // Beside the floor, nearly no environment has them.
+        if !environment.contains(&self.address) || !environment.iter().any(|entry| entry == form) || !self.is_unchanged() {
+            return;
+        }
+        environment.retain_mut(|entry| {
+            if *entry == self.address || *entry == form {
+                return false;
+            }
+            let behind = entry.strip_prefix(PRELOAD).and_then(|list| list.strip_prefix(&self.library[..]));
+            match behind {
+                Some([]) => false,
+                Some([b':', others @ ..]) => {
+                    *entry = [PRELOAD, others].concat();
+                    true
+                }
+                _ => true,
+            }
+        });
+    }
+
+    fn is_unchanged(&self) -> bool {
+        path::status_here(&self.library).is_ok_and(|now| now.id == self.identity)
     }
 }
 
@@ -108,7 +135,6 @@ impl Entries {
 #[derive(Debug)]
 pub struct Beside {
     shim: Shim,
-    address: Vec<u8>,
     form: Vec<u8>,
     asks: Asks,
 }
@@ -126,28 +152,7 @@ impl Beside {
 
     /// Takes the shim's variables out of an environment, as the shim itself does before the program's first instruction.
     pub fn leave(&self, environment: &mut Vec<Vec<u8>>) {
-        // Nearly no environment has them.
-        if !environment.contains(&self.address) || !environment.contains(&self.form) || !self.is_unchanged() {
-            return;
-        }
-        environment.retain_mut(|entry| {
-            if *entry == self.address || *entry == self.form {
-                return false;
-            }
-            let behind = entry.strip_prefix(PRELOAD).and_then(|list| list.strip_prefix(&self.shim.library[..]));
-            match behind {
-                Some([]) => false,
-                Some([b':', others @ ..]) => {
-                    *entry = [PRELOAD, others].concat();
-                    true
-                }
-                _ => true,
-            }
-        });
-    }
-
-    fn is_unchanged(&self) -> bool {
-        path::status_here(&self.shim.library).is_ok_and(|now| now.id == self.shim.identity)
+        self.shim.leave(&self.form, environment);
     }
 }
 
@@ -177,11 +182,7 @@ mod tests {
             let mut with = before.clone();
             shim.entries(others.map(str::as_bytes), Form::Beside).put(&mut with, 42);
             assert_eq!(with.len(), 5, "{with:?}");
-            let beside =
-                Shim { room: Room::make(dir.path(), [8; 16], false)?, library: shim.library.clone(), identity: shim.identity.clone() };
-            let mut beside = beside.listen(42)?;
-            beside.address = shim.address();
-            beside.leave(&mut with);
+            shim.leave(b"STAYEXEC_SHIM=beside:42", &mut with);
             assert_eq!(with, before);
         }
         let mut with = list(&["A=1"]);
