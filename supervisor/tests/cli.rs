@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Result, Supervisor, id_of, judged, judged_as, touch};
+use common::{Result, Supervisor, id_of, judged, judged_as, shell, touch};
 use serde_json::Value;
 use stayexec::config::{Overrides, journals, workspace_state};
 use stayexec::control::Connection;
@@ -74,7 +74,7 @@ fn approvals_for_a_run_and_for_a_time_are_remembered() -> Result<()> {
         expect(supervisor.run(&["rules", "remove", "--workspace", "/", rules[0]["id"].as_str().unwrap_or_default()])?, 0, "removed");
         assert_eq!(warden.recv()?, Some(Message::Forget));
     }
-    let nothing = id_of(&judged(&mut warden, 30)?)?;
+    let nothing = id_of(&judged_as(&mut warden, shell(30))?)?;
     expect(supervisor.run(&["approve", &nothing, "--always"])?, 125, "approve it once");
     expect(supervisor.run(&["approve", &nothing, "--for", "2d"])?, 2, "minutes");
     expect(supervisor.run(&["approve", &nothing])?, 0, "approved");

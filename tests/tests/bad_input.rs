@@ -35,9 +35,6 @@ fn unknown_flags() -> Result<()> {
     mentions(&refused(&scene, touching(scene.run().origin("nowhere")), 2)?, &["nowhere", "unattended"]);
     mentions(&refused(&scene, touching(scene.run().words(["--deadline", "soon"])), 2)?, &["soon"]);
     mentions(&refused(&scene, touching(scene.run().words(["--require", "luck"])), 2)?, &["luck", "verify"]);
-    for less in ["seccomp", "preload"] {
-        mentions(&refused(&scene, touching(scene.run().words(["--require", less])), 2)?, &[less, "verify"]);
-    }
     refused(&scene, scene.stayexec().words(["approve"]), 2)?;
     refused(&scene, scene.run(), 2)?;
     Ok(())

@@ -159,6 +159,12 @@ pub fn touch(call: u64) -> Event {
     Event { executable, argv: vec![b"touch".to_vec(), call.to_string().into_bytes()], ..event(call) }
 }
 
+/// A shell that reads its input, of which nothing can be remembered.
+pub fn shell(call: u64) -> Event {
+    let executable = Executable { path: b"/usr/bin/bash".to_vec(), ..event(call).executable };
+    Event { executable, argv: vec![b"bash".to_vec()], ..event(call) }
+}
+
 pub fn id_of(verdict: &Verdict) -> Result<String> {
     Ok(Uuid::from_bytes(verdict.question.ok_or("no question")?).to_string())
 }
