@@ -4,6 +4,7 @@
 //! and its own look at the files. Refuses to leave a gap: what cannot be read is an error, and the image is denied.
 
 use super::elf;
+use super::images::Runs;
 use super::lookup::{self, TEXT_LIMIT};
 use super::stack;
 use super::trust::View;
@@ -27,6 +28,8 @@ pub struct Image {
     executed: Vec<u8>,
     /// It has the root and mount namespace of the run.
     here: bool,
+    /// What its process ran before.
+    pub(super) before: Runs,
 }
 
 /// Deepest chain of scripts that the kernel follows (BINPRM_MAX_RECURSION is 4 rewrites).
@@ -49,6 +52,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         launch,
         process: Process { pid: pid as u32, start: stat.start, name: stat.name },
         ancestry: Vec::new(),
+        agent: None,
         uid: initial.uid,
         euid: initial.euid,
         executable,
@@ -60,7 +64,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         stdin: standard_input(&process),
         asked: None,
     };
-    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here })
+    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here, before: Runs::Other })
 }
 
 /// Adds what has to be read from files: the place of the executable, and the script that it was loaded for. With `quick`
@@ -99,6 +103,7 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
         launch,
         process: Process { pid: request.tid as u32, start: stat.start, name: stat.name },
         ancestry: Vec::new(),
+        agent: None,
         uid,
         euid,
         executable: Executable {

@@ -9,6 +9,7 @@ use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
 use super::hold::{Held, Rest};
+use super::images::Images;
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
@@ -117,7 +118,7 @@ pub(super) struct Approved {
 #[derive(Debug)]
 pub(super) enum Errand {
     Found(u64, Option<Found>),
-    Called(u64, io::Result<Event>),
+    Called(u64, Box<io::Result<Event>>),
     Read(u64, Box<Image>, io::Result<()>),
     Operand(u64, Script),
     Compared(Answer, Option<Script>),
@@ -148,6 +149,8 @@ pub(super) struct Gate {
     pub(super) journal: Journal,
     pub(super) repeats: Repeats,
     pub(super) calls: Calls,
+    /// What the processes of the run have executed.
+    pub(super) images: Images,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
     pub(super) next_call: u64,
@@ -228,7 +231,7 @@ impl Gate {
         while let Some(errand) = self.errands.next() {
             match errand {
                 Errand::Found(call, found) => self.looked_up(call, found.unwrap_or(Found::Unsure)),
-                Errand::Called(call, event) => self.called(call, event),
+                Errand::Called(call, event) => self.called(call, *event),
                 Errand::Read(call, image, read) => self.read(call, image, read),
                 Errand::Operand(call, script) => self.judge_with(call, script),
                 Errand::Compared(answer, changed) => self.carry_out_compared(answer, changed),

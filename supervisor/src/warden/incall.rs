@@ -44,7 +44,7 @@ impl Gate {
         }
         self.set(number, State::Looking(Instant::now() + LOOK));
         let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
-        if self.errands.send(move || Errand::Called(number, called::event(&procfs, &view, &said, false))).is_err() {
+        if self.errands.send(move || Errand::Called(number, Box::new(called::event(&procfs, &view, &said, false)))).is_err() {
             self.called(number, Err(io::ErrorKind::ResourceBusy.into()));
         }
     }
@@ -65,6 +65,8 @@ impl Gate {
             Err(e) => return self.refuse(number, Reason::Unreadable, &format!("it cannot be told what would be started: {e}")),
         };
         event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
+        let before = self.images.runs(event.process.pid, event.process.start);
+        event.agent = self.images.starter(before, &event.process, &event.ancestry);
         let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
         if let Some(beside) = &mut self.beside {
             beside.leave(&mut event.environment);

@@ -18,6 +18,7 @@ mod errand;
 mod fence;
 mod gate;
 mod hold;
+mod images;
 mod incall;
 mod intake;
 mod launch;
@@ -113,6 +114,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         journal,
         repeats: repeat::Repeats::default(),
         calls: calls::Calls::default(),
+        images: images::Images::default(),
         moving: Vec::new(),
         next_call: 0,
         next_sweep: Instant::now(),
