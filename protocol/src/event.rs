@@ -154,6 +154,9 @@ wire_struct! {
         pub process: Process,
         /// Its ancestors, nearest first, up to the launched process.
         pub ancestry: Vec<Process>,
+        /// The process that starts it, itself or an ancestor, where the image of that was judged to be the agent's own and no
+        /// other program was executed in between.
+        pub agent: Option<Process>,
         /// Real user id.
         pub uid: u32,
         /// Effective user id.

@@ -97,6 +97,10 @@ wire_struct! {
         pub repeatable: bool,
         /// The call as the shim told it, made fit to be stored and shown.
         pub asked: Option<Asked>,
+        /// Whether the image is the agent's own: what it starts says so in [`Event::agent`](crate::Event::agent).
+        pub agent: bool,
+        /// Whether an answer that comes after the image has ended counts for the same start when it comes again.
+        pub keeps: bool,
     }
 }
 

@@ -28,6 +28,11 @@ pub fn later(what: &str) {
     say(&format!("NOT YET: {what}"));
 }
 
+/// Says that something was left out because it was not asked for.
+pub fn not_tried(what: &str) {
+    say(&format!("NOT TRIED: {what}"));
+}
+
 /// One line past the test runner's capture, so that it is seen of a test that passes too.
 fn say(line: &str) {
     use std::io::Write;

@@ -69,6 +69,14 @@ impl Scene {
         Question::all(&self.stayexec().words(["pending", "--json"]).finish()?)
     }
 
+    /// The questions that agents have given up.
+    ///
+    /// # Errors
+    /// As [`Scene::pending`].
+    pub fn abandoned(&self) -> Result<Vec<Question>> {
+        Question::all(&self.stayexec().words(["pending", "--abandoned", "--json"]).finish()?)
+    }
+
     /// Waits until `count` questions are open.
     ///
     /// # Errors

@@ -23,9 +23,9 @@ mod sys;
 mod terminal;
 mod victim;
 
-pub use bounds::{cannot_run, full, later, rounds};
+pub use bounds::{cannot_run, full, later, not_tried, rounds};
 pub use browser::Browser;
-pub use clock::{until, within};
+pub use clock::{let_the_clock_tick, until, within};
 pub use container::{CAPABILITIES, Container, containers_work};
 pub use faces::{Entry, Question};
 pub use fixture::install;

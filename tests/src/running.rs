@@ -113,6 +113,11 @@ impl<'s> Running<'s> {
         self.types("")
     }
 
+    /// Whether it has ended; [`Running::finish`] says how.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Waits for its end, and for the end of its streams.
     ///
     /// # Errors

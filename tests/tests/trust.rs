@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result};
 use nix::unistd::{Uid, chown, geteuid};
-use stayexec_tests::{Input, Launch, Outcome, Running, Scene, install, until};
+use stayexec_tests::{Input, Launch, Outcome, Running, Scene, install, let_the_clock_tick};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// A folder of the scene's user with a program called `rg`, neither in the workspace nor among temporary files.
@@ -36,21 +34,7 @@ impl Tools {
         install(&Path::new("/usr/bin").join(program), &new)?;
         self.give(scene, &new)?;
         fs::rename(new, self.rg())?;
-        self.let_the_clock_tick()
-    }
-
-    /// A run that begins in the very tick of the file system's clock cannot tell whether the file came before it.
-    fn let_the_clock_tick(&self) -> Result<()> {
-        let changed = |path: &Path| fs::metadata(path).map(|m| (m.ctime(), m.ctime_nsec()));
-        let (probe, put) = (self.0.path().join("probe"), changed(&self.rg())?);
-        until("the clock of the file system to tick", Duration::from_secs(5), || {
-            let _ = fs::remove_file(&probe);
-            fs::write(&probe, "").ok()?;
-            let (seconds, nanos) = changed(&probe).ok()?;
-            // Twice the coarsest tick (100 Hz): the clock that the run reads may lag behind by one.
-            ((seconds, nanos) > (put.0, put.1 + 20_000_000) || seconds > put.0 + 1).then_some(())
-        })?;
-        Ok(fs::remove_file(&probe)?)
+        let_the_clock_tick(&self.rg())
     }
 
     fn rg(&self) -> PathBuf {

@@ -34,6 +34,7 @@ pub(super) struct Environment {
     names: Map<Box<str>, List>,
     patterns: Vec<(Box<str>, List)>,
     programs: Vec<Vec<Box<str>>>,
+    tame: Map<Box<str>, Vec<Box<str>>>,
 }
 
 impl Environment {
@@ -47,6 +48,9 @@ impl Environment {
             out.insert(name, List::LoadFor(out.programs.len()));
             out.programs.push(programs.split_whitespace().map(Into::into).collect());
         }
+        for (name, values) in &raw.tame {
+            out.tame.insert(name.as_str().into(), values.split_whitespace().map(Into::into).collect());
+        }
         out.patterns.sort_by_key(|(_, list)| *list);
         out
     }
@@ -57,6 +61,11 @@ impl Environment {
         } else {
             self.names.entry(name.into()).or_insert(list);
         }
+    }
+
+    /// A value of a variable with which nothing is loaded.
+    pub(super) fn is_tame(&self, name: &str, value: &str) -> bool {
+        self.tame.get(name).is_some_and(|values| values.iter().any(|known| known.as_ref() == value))
     }
 
     pub(super) fn meaning(&self, name: &str) -> Meaning<'_> {

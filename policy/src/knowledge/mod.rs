@@ -105,8 +105,19 @@ impl Knowledge {
         std::iter::successors(Some(self), |layer| layer.base.as_deref())
     }
 
+    /// Whether a value of a variable that may load code loads none.
+    pub(crate) fn is_tame(&self, variable: &str, value: &str) -> bool {
+        self.base.as_ref().map_or(&self.environment, |base| &base.environment).is_tame(variable, value)
+    }
+
     pub(crate) fn meaning(&self, variable: &str) -> Meaning<'_> {
         self.base.as_ref().map_or(&self.environment, |base| &base.environment).meaning(variable)
+    }
+
+    /// Whether there is an entry for a program of this name.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.program(name).is_some()
     }
 
     /// The entry for a name: as it stands, without a version, without a machine triplet.

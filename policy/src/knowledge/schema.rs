@@ -99,4 +99,7 @@ pub(super) struct RawEnvironment {
     pub load_for: BTreeMap<String, String>,
     /// Exceptions from the patterns above.
     pub harmless: String,
+    /// Values of variables in `load` that load nothing.
+    #[serde(default)]
+    pub tame: BTreeMap<String, String>,
 }

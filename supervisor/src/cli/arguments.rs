@@ -139,6 +139,16 @@ pub(super) struct Listing {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Pending {
+    /// List the questions that agents have given up: an approval counts when the same command is run again
+    #[arg(long)]
+    pub(super) abandoned: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Web {
     /// Where to listen, where it is not on yet: a loopback address, as 127.0.0.1:8000
     #[arg(long, value_name = "ADDRESS")]

@@ -4,34 +4,12 @@
 //! is its own and goes with it. Refuses a named folder that is not there.
 
 use super::arguments::{RunOptions, Switch};
-use crate::config::{Settings, make_private};
+use crate::config::{Profile, Settings, make_private};
 use crate::error::{Failure, say};
 use crate::warden::Writable;
-use serde::Deserialize;
 use stayexec_policy::Tier;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-
-/// What agents keep for themselves, by the name that a person starts them under.
-const AGENTS: [&str; 8] = [
-    include_str!("../../agents/aider.toml"),
-    include_str!("../../agents/claude.toml"),
-    include_str!("../../agents/codex.toml"),
-    include_str!("../../agents/gemini.toml"),
-    include_str!("../../agents/mini.toml"),
-    include_str!("../../agents/opencode.toml"),
-    include_str!("../../agents/pi.toml"),
-    include_str!("../../agents/qwen.toml"),
-];
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Agent {
-    /// Names of its program.
-    programs: Vec<String>,
-    /// Files and folders that it writes to; `~` is the home folder.
-    state: Vec<String>,
-}
 
 /// The second floor of a run: what may be written, and the temporary folder of its own.
 #[derive(Debug)]
@@ -101,9 +79,7 @@ impl Drop for Confinement {
 /// State folders of the agent that the command names. Those that are not there yet are made: Landlock allows only what is.
 fn state(command: &[OsString], home: &Path) -> Vec<PathBuf> {
     let name = command.first().map(PathBuf::from).and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()));
-    let agents = AGENTS.iter().filter_map(|text| toml::from_str::<Agent>(text).ok());
-    let known = agents.into_iter().find(|agent| name.as_ref().is_some_and(|name| agent.programs.contains(name)));
-    let paths = known.map(|agent| agent.state).unwrap_or_default();
+    let paths = name.and_then(|name| Profile::started_as(&name)).map(|profile| profile.state.as_slice()).unwrap_or_default();
     paths
         .iter()
         .map(|path| path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |rest| home.join(rest)))
@@ -120,14 +96,6 @@ fn state(command: &[OsString], home: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_agent_file_is_understood() {
-        for text in AGENTS {
-            let agent: Result<Agent, _> = toml::from_str(text);
-            assert!(agent.is_ok_and(|a| !a.programs.is_empty() && a.state.iter().all(|s| s.starts_with("~/"))), "{text}");
-        }
-    }
 
     #[test]
     fn a_known_agent_has_its_folders_and_an_unknown_one_none() -> std::io::Result<()> {

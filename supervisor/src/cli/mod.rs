@@ -26,7 +26,7 @@ mod wrap;
 
 use crate::error::Failure;
 use crate::exit_code;
-use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Rules, Run, Serve, Stop, Web, Wrap};
+use arguments::{Approve, ConfigVerb, Deny, History, Judging, Later, Listing, Pending, Rules, Run, Serve, Stop, Web, Wrap};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ enum Verb {
     /// Class and decision of a command in this workspace: exit 0 allow, 1 block, 3 prompt
     Check(Judging),
     /// List the open questions of all runs
-    Pending(Listing),
+    Pending(Pending),
     /// Let the command of a question run, once or for longer
     Approve(Approve),
     /// Refuse the command of a question, with a line for the agent

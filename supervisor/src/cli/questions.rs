@@ -3,7 +3,7 @@
 //! Invariant: an answer goes to the one question that was named; a suffix that fits two names none. Refuses suffixes that
 //! are too short to be meant.
 
-use super::arguments::Listing;
+use super::arguments::Pending;
 use super::{context, print, remote};
 use crate::control::{self, Connection, ControlError};
 use crate::error::Failure;
@@ -17,9 +17,9 @@ const SUFFIX: usize = 4;
 const SHOWN: usize = 8;
 
 /// Lists the open questions.
-pub fn pending(arguments: &Listing) -> Result<u8, Failure> {
+pub fn pending(arguments: &Pending) -> Result<u8, Failure> {
     let list = match connect()? {
-        Some(mut connection) => remote::call(&mut connection, "approval_list_pending", &Value::Null)?,
+        Some(mut connection) => remote::call(&mut connection, "approval_list_pending", &json!({ "abandoned": arguments.abandoned }))?,
         None => json!([]),
     };
     if arguments.json {

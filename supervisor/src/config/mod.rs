@@ -13,10 +13,12 @@ mod knowledge;
 mod layers;
 mod outward;
 mod preset;
+mod profile;
 mod resolve;
 mod show;
 mod source;
 mod surroundings;
+mod template;
 mod workspace;
 
 pub use deadline::Deadline;
@@ -28,11 +30,13 @@ pub use knowledge::{KnowledgeText, knowledge, policy};
 pub use layers::{Layer, Overrides};
 pub use outward::{Outward, outward};
 pub use preset::Preset;
+pub use profile::{Line, Own, Profile};
 pub use resolve::{Settings, load};
 pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use stayexec_policy::rule::Rule;
 pub use surroundings::{MANAGED, Surroundings};
+pub use template::{Around, Found, Template, ends_so, find as find_holes};
 pub use workspace::find as find_workspace;
 
 #[cfg(test)]

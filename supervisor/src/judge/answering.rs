@@ -8,6 +8,7 @@ use super::question::{Ended, QuestionError};
 use super::questions::Waiting;
 use super::remembered::{Remembered, Scope};
 use super::supervisor::Supervisor;
+use super::tickets::Ticket;
 use crate::clock::{self, Nanos};
 use stayexec_protocol::{Answer, Decision, Message, Reason};
 use uuid::Uuid;
@@ -101,6 +102,16 @@ impl Supervisor {
     pub(super) fn release(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason) {
         let Some(open) = self.questions.remove(id) else { return };
         let run = open.question.run;
+        let Some(session) = self.sessions.get_mut(&run) else { return };
+        if decision == Decision::Allow && !open.line {
+            session.agents.snapshots.something_writes(clock::now());
+        }
+        if open.question.abandoned && reason == Reason::Answer {
+            let patience = i64::try_from(session.frozen.deadline.duration().as_nanos()).unwrap_or(i64::MAX);
+            let (question, class, note) = (id, open.question.class, answering.note.clone());
+            let ticket = Ticket { question, decision, class, note, until: clock::now().saturating_add(patience) };
+            self.tickets.put(run, open.key, ticket);
+        }
         for Waiting { call, grant } in open.waiting {
             let (note, by) = (answering.note.clone().into_bytes(), answering.by.clone().into_bytes());
             let answer = Answer { call, decision, reason, note, by };

@@ -4,6 +4,7 @@
 //! grants at once is in the store before it counts. Refuses to fail open: a start that cannot be judged, kept or counted is
 //! denied.
 
+use super::agent::{self, Reading};
 use super::following::Followed;
 use super::judgement::{Judgement, covering, is_preview, judge};
 use super::question::Question;
@@ -24,14 +25,18 @@ impl Supervisor {
     pub(super) fn judge(&mut self, run: Uuid, event: Event) -> Result<(), String> {
         let session = self.sessions.get(&run).ok_or("this run is not known")?;
         // A parser that panics on hostile text must neither allow nor take the other runs down with it.
-        match catch_unwind(AssertUnwindSafe(|| (facts::unread_script(session, &event), facts::operands(session, &event)))) {
-            Ok((Some(script), _)) => self.tell(run, Message::Look(event.call, script)),
-            Ok((None, operands)) => {
-                if let Some(followed) = self.following.begin(run, event, operands) {
+        let read = || {
+            let reading = agent::read(session, &event);
+            (facts::unread_script(session, &event, &reading), facts::operands(session, &event, &reading), reading)
+        };
+        match catch_unwind(AssertUnwindSafe(read)) {
+            Ok((Some(script), ..)) => self.tell(run, Message::Look(event.call, script)),
+            Ok((None, operands, reading)) => {
+                if let Some(followed) = self.following.begin(run, event, operands, reading) {
                     self.judge_followed(run, followed);
                 }
             }
-            Err(_) => self.tell(run, Message::Verdict(verdict(&event, &unjudged()))),
+            Err(_) => self.tell(run, Message::Verdict(verdict(&event, &Reading::PLAIN, &unjudged()))),
         }
         Ok(())
     }
@@ -40,16 +45,31 @@ impl Supervisor {
     pub(super) fn judge_followed(&mut self, run: Uuid, followed: Followed) {
         let Self { sessions, workspaces, .. } = self;
         let Some(session) = sessions.get_mut(&run) else { return };
-        let event = &followed.event;
+        let (event, reading) = (&followed.event, &followed.reading);
         let mut judgement = match workspaces.get(&session.folder) {
             Some(workspace) => catch_unwind(AssertUnwindSafe(|| judge(session, workspace, &followed, clock::now()))),
             None => Ok(unjudged()),
         }
         .unwrap_or_else(|_| unjudged());
-        if judgement.decision == Decision::Hold {
-            let verdict = self.ask(run, event, judgement);
-            return self.tell_kept(run, Message::Verdict(verdict));
+        let preview = is_preview(session, event);
+        if let (Some(news), Some(workspace)) = (session.agents.news(clock::now()), workspaces.get_mut(&session.folder))
+            && let Err(e) = workspace.store.keep_agent(run, &news)
+        {
+            // Only the supervisor after this one asks more.
+            crate::error::say(&e.to_string());
         }
+        if judgement.decision == Decision::Hold {
+            let key = self.key(event, reading);
+            let (class, now) = (judgement.class, clock::now());
+            let kept = if preview { self.tickets.peek(run, key, class, now) } else { self.tickets.take(run, key, class, now) };
+            let Some(ticket) = kept else {
+                let verdict = self.ask(run, event, reading, key, judgement);
+                return self.tell_kept(run, Message::Verdict(verdict));
+            };
+            judgement = ticket.applied(judgement);
+        }
+        let Self { sessions, workspaces, .. } = self;
+        let Some(session) = sessions.get_mut(&run) else { return };
         if let Some(grant) = judgement.grant.take()
             && !is_preview(session, event)
             && !session.grants.has(&grant)
@@ -61,15 +81,14 @@ impl Supervisor {
                 Err(e) => crate::error::say(&e.to_string()),
             }
         }
-        let verdict = verdict(event, &judgement);
+        let verdict = verdict(event, reading, &judgement);
         self.tell(run, Message::Verdict(verdict));
     }
 
     /// Opens a question for a judgement that holds, or joins the one that is open for the same start.
-    fn ask(&mut self, run: Uuid, event: &Event, judgement: Judgement) -> Verdict {
-        let verdict = verdict(event, &judgement);
+    fn ask(&mut self, run: Uuid, event: &Event, reading: &Reading, key: Key, judgement: Judgement) -> Verdict {
+        let verdict = verdict(event, reading, &judgement);
         let refused = |reason, note: String| Verdict { decision: Decision::Deny, reason, note: note.into_bytes(), ..verdict.clone() };
-        let key = self.key(event);
         let waiting = Waiting { call: event.call, grant: judgement.grant };
         let known = self.questions.same(run, key).map(|open| (open.question.clone(), open.deadline));
         if known.is_none() && !self.questions.has_room() {
@@ -84,7 +103,8 @@ impl Supervisor {
         let id = question.audit_id;
         if fresh {
             self.notify(&question);
-            self.questions.open(Open { question, waiting: vec![waiting], pattern: judgement.pattern, key, deadline });
+            let (keeps, line) = (judgement.keeps, reading.is_own_line());
+            self.questions.open(Open { question, waiting: vec![waiting], pattern: judgement.pattern, key, deadline, keeps, line });
         } else {
             self.questions.join(id, waiting);
         }
@@ -119,6 +139,7 @@ impl Supervisor {
             created: rfc3339(created),
             deadline: rfc3339(deadline),
             count: 1,
+            abandoned: false,
         };
         (question, deadline)
     }
@@ -141,6 +162,7 @@ impl Supervisor {
         }
         let kept = workspace.store.deadline(id).map_err(|e| e.to_string())?;
         // Grant and pattern are made again from the event; the verdict stays as it was given.
+        let reading = catch_unwind(AssertUnwindSafe(|| agent::read(session, event))).unwrap_or(Reading::PLAIN);
         let (grant, pattern) = catch_unwind(AssertUnwindSafe(|| covering(session, event))).unwrap_or_default();
         let waiting = Waiting { call: event.call, grant };
         if self.questions.get(id).is_some() {
@@ -152,12 +174,21 @@ impl Supervisor {
         let deadline = kept.unwrap_or(deadline);
         let question = Question { deadline: rfc3339(deadline), ..question };
         self.keep(&question, &waiting, deadline)?;
-        let key = self.key(event);
-        self.questions.open(Open { question, waiting: vec![waiting], pattern, key, deadline });
+        let key = self.key(event, &reading);
+        let (keeps, line) = (verdict.keeps, reading.is_own_line());
+        self.questions.open(Open { question, waiting: vec![waiting], pattern, key, deadline, keeps, line });
         Ok(())
     }
 
-    fn key(&self, event: &Event) -> Key {
+    /// Two starts with the same key are the same question. Of a line around a command only the command counts: the rest, and
+    /// some variables, are numbered.
+    fn key(&self, event: &Event, reading: &Reading) -> Key {
+        let event = reading.told(event);
+        let is_counter = |entry: &Vec<u8>| {
+            let name = entry.split(|&byte| byte == b'=').next().unwrap_or_default();
+            reading.counters.iter().any(|counter| counter.as_bytes() == name)
+        };
+        let environment: Vec<Vec<u8>> = event.environment.iter().filter(|entry| !is_counter(entry)).cloned().collect();
         let mut mac = self.mac.clone();
         let mut part = |bytes: &[u8]| {
             mac.update(&(bytes.len() as u64).to_le_bytes());
@@ -169,7 +200,7 @@ impl Supervisor {
         part(&event.root);
         part(&event.script.as_ref().map_or([0; 32], |script| script.digest));
         part(&event.argv.to_bytes());
-        part(&event.environment.to_bytes());
+        part(&environment.to_bytes());
         mac.finalize().into_bytes().into()
     }
 }
@@ -196,6 +227,8 @@ fn unjudged() -> Judgement {
         repeatable: false,
         grant: None,
         pattern: None,
+        agent: false,
+        keeps: false,
     }
 }
 
@@ -206,18 +239,21 @@ fn told(asked: &Asked) -> Asked {
     Asked { function: safe(&asked.function), target: safe(target.as_bytes()), site: safe(&asked.site) }
 }
 
-fn verdict(event: &Event, judgement: &Judgement) -> Verdict {
+fn verdict(event: &Event, reading: &Reading, judgement: &Judgement) -> Verdict {
     let argv = redact::argv(&event.argv);
+    let command = reading.command().map(|text| text::command(&redact::text(&String::from_utf8_lossy(text))));
     Verdict {
         call: event.call,
         decision: judgement.decision,
         class: judgement.class as u8,
         reason: judgement.reason,
-        shown: text::line(&argv).into_bytes(),
+        shown: command.unwrap_or_else(|| text::line(&argv)).into_bytes(),
         argv,
         note: redact::text(&judgement.note).into_bytes(),
         question: None,
         repeatable: judgement.repeatable,
         asked: event.asked.as_ref().map(told),
+        agent: judgement.agent,
+        keeps: judgement.keeps,
     }
 }

@@ -4,6 +4,7 @@
 //! taken too long. Refuses to gather threads: where all are busy with file systems that do not answer, a start that needs
 //! one has to wait for its own end.
 
+use super::agent::Reading;
 use super::leads::{Leads, View, at_once, in_time};
 use crossbeam_channel::{Receiver, Sender};
 use stayexec_policy::forbidden::Operands;
@@ -35,6 +36,8 @@ pub struct Followed {
     pub operands: Operands,
     /// Where that leads.
     pub leads: Leads,
+    /// What it is to its agent.
+    pub reading: Reading,
 }
 
 /// What a thread is to do.
@@ -43,7 +46,7 @@ type Job = (Call, View, Vec<PathBuf>);
 /// The starts that wait.
 #[derive(Debug)]
 pub struct Following {
-    waiting: HashMap<Call, (Event, Operands, Instant)>,
+    waiting: HashMap<Call, (Event, Operands, Reading, Instant)>,
     jobs: Sender<Job>,
     queue: Receiver<Job>,
     threads: usize,
@@ -63,16 +66,16 @@ impl Default for Following {
 
 impl Following {
     /// Follows a start's operands; `None` where it has to be waited for.
-    pub fn begin(&mut self, run: Uuid, event: Event, operands: Operands) -> Option<Followed> {
+    pub fn begin(&mut self, run: Uuid, event: Event, operands: Operands, reading: Reading) -> Option<Followed> {
         let view = View::of(&event);
         let paths: Vec<PathBuf> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
         if let Some(leads) = at_once(&view, &paths) {
-            return Some(Followed { event, operands, leads });
+            return Some(Followed { event, operands, leads, reading });
         }
         let call = (run, event.call);
         // The queue is ours and never closed.
         let _ = self.jobs.send((call, view, paths));
-        self.waiting.insert(call, (event, operands, Instant::now() + PATIENCE));
+        self.waiting.insert(call, (event, operands, reading, Instant::now() + PATIENCE));
         if self.threads < THREADS && self.idle.load(Ordering::Relaxed) < self.queue.len() {
             self.spawn();
         }
@@ -100,20 +103,20 @@ impl Following {
 
     /// A start whose paths were followed; `None` where it is not waited for any more.
     pub fn end(&mut self, call: Call, leads: Leads) -> Option<Followed> {
-        let (event, operands, _) = self.waiting.remove(&call)?;
-        Some(Followed { event, operands, leads })
+        let (event, operands, reading, _) = self.waiting.remove(&call)?;
+        Some(Followed { event, operands, leads, reading })
     }
 
     /// The starts that have waited long enough.
     pub fn late(&mut self, now: Instant) -> Vec<(Uuid, Followed)> {
-        let late: Vec<Call> = self.waiting.iter().filter(|(_, (_, _, until))| *until <= now).map(|(call, _)| *call).collect();
+        let late: Vec<Call> = self.waiting.iter().filter(|(_, (.., until))| *until <= now).map(|(call, _)| *call).collect();
         let unanswered = || Err("where its operands lead cannot be told: a file system does not answer".into());
         late.into_iter().filter_map(|call| Some((call.0, self.end(call, unanswered())?))).collect()
     }
 
     /// When the next has waited long enough.
     pub fn next(&self) -> Option<Instant> {
-        self.waiting.values().map(|(_, _, until)| *until).min()
+        self.waiting.values().map(|(.., until)| *until).min()
     }
 
     /// A call is no longer there.
@@ -138,7 +141,7 @@ mod tests {
         // So many are not looked up on the judge's thread.
         let text = format!("cat {}", format!("/nowhere/{call} ").repeat(300));
         let operands = Operands::of_command(&SecurityPolicy::default(), &text, Path::new("/"), Path::new("/"));
-        following.begin(Uuid::nil(), Event { call, ..event("/usr/bin/cat", &["cat", "x"]) }, operands)
+        following.begin(Uuid::nil(), Event { call, ..event("/usr/bin/cat", &["cat", "x"]) }, operands, Reading::PLAIN)
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! Invariant: classes are only raised, a block of the matrix is lifted by nothing, and a person is asked only where no
 //! earlier step decided. Refuses to ask where nobody is there: such a call is denied at once.
 
+use super::agent::{Agents, Layer};
 use super::following::Followed;
 use super::forbidden::Barred;
 use super::grants::Grant;
 use super::remembered::{Pattern, Remembered};
 use super::session::Session;
 use super::workspaces::Workspace;
-use super::{environment, facts, forbidden, rules};
+use super::{agent, environment, facts, forbidden, rules};
 use crate::clock::Nanos;
 use crate::config::{Origin, Require, RiskLevel};
 use stayexec_policy::forbidden::Operand;
@@ -36,37 +37,62 @@ pub struct Judgement {
     pub grant: Option<Grant>,
     /// What an approval can remember.
     pub pattern: Option<Pattern>,
+    /// The image is the agent's own.
+    pub agent: bool,
+    /// A line that the agent has a shell run, which it may give up and run again.
+    pub keeps: bool,
 }
 
-/// Judges one start by the steps of the order.
+/// Judges one start by the steps of the order, and notes what its process is to the agent from now on.
 pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, now: Nanos) -> Judgement {
-    let event = &followed.event;
     // What only asks whether a person will be asked uses nothing up.
-    let launched = if is_preview(session, event) { session.launch.clone().covers(event) } else { session.launch.covers(event) };
-    let assessment = facts::assess(session, event);
+    let preview = is_preview(session, &followed.event);
+    let launched = if preview { session.launch.clone().covers(&followed.event) } else { session.launch.covers(&followed.event) };
+    let judgement = observed(session, steps(session, workspace, followed, launched, now));
+    if !preview {
+        note(session, followed, &judgement, now);
+    }
+    judgement
+}
+
+fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched: bool, now: Nanos) -> Judgement {
+    let (event, reading) = (&followed.event, &followed.reading);
+    // What a person is asked about, and what an approval covers: the model's command, where the agent has wrapped it.
+    let told = reading.told(event);
+    let assessment = facts::assess(session, event, reading);
     let (class, why) = raised(session, event, &assessment);
     let (class, why) = led_outside(session, followed).filter(|(outside, _)| *outside > class).unwrap_or((class, why));
     let barred = forbidden::check(session, followed);
+    let image = launched || reading.layer == Layer::Image;
+    let agent = image || Agents::arrives(event);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false);
-    let standing = |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None };
+    let repeatable = barred == Ok(false) && !agent;
+    let keeps = agent::is_line(session, event);
+    let standing =
+        |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
-    let grant = || grant(session, event, class, assessment.text_seen);
+    // Who lets an agent run has not approved all that it will do.
+    let grant = || if agent { None } else { grant(session, told, class, assessment.text_seen) };
     let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
-    let judgement = if let Err(Barred::Forbidden(why)) = barred {
+    if let Err(Barred::Forbidden(why)) = barred {
         standing(Decision::Deny, Reason::Forbidden, why)
     } else if let Err(Barred::Unreadable(why)) = barred {
         standing(Decision::Deny, Reason::Unreadable, why)
     } else if launched {
         once(standing(Decision::Allow, Reason::Launch, "named on the command line".into()))
+    } else if image {
+        once(standing(Decision::Allow, Reason::Own, "the agent starts itself".into()))
     } else {
         let matrix = session.policy.gate_decision(class);
-        let rule = rules::strictest(session, workspace, event, assessment.trusted);
+        let rule = rules::strictest(session, workspace, told, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
             (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class, &assessment, why)),
             (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
             (_, Some((GateDecision::Prompt, said))) => {
                 prompt(session, true, Judgement { grant: grant(), ..standing(Decision::Hold, Reason::Rule, said) })
+            }
+            _ if matches!(reading.layer, Layer::Own(_)) => {
+                once(standing(Decision::Allow, Reason::Own, "the agent does this by itself".into()))
             }
             (_, Some((GateDecision::Allow, said))) => approved(standing(Decision::Allow, Reason::Rule, said)),
             // What the matrix allows needs no approval: it is recorded as the matrix's, whatever covers it besides.
@@ -74,21 +100,49 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
             (GateDecision::Prompt, None) => {
                 let environment = environment::digest(session, event);
                 let covers =
-                    |known: &&Remembered| known.counts(session.run, now) && known.pattern.covers(session, event, class, &environment);
+                    |known: &&Remembered| known.counts(session.run, now) && known.pattern.covers(session, told, class, &environment);
                 if let Some(known) = workspace.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
                     approved(standing(Decision::Allow, Reason::Remembered, note))
                 } else if session.grants.cover(event, class) {
                     once(standing(Decision::Allow, Reason::Grant, "covered by an approval".into()))
                 } else {
-                    let pattern = Pattern::of(session, event, class, environment);
+                    let pattern = Pattern::of(session, told, class, environment);
                     let judgement = standing(Decision::Hold, Reason::Matrix, why);
                     prompt(session, flagged(session, event), Judgement { grant: grant(), pattern, ..judgement })
                 }
             }
         }
-    };
-    observed(session, judgement)
+    }
+}
+
+/// What the process is to the agent from now on, and what can be believed of the agent's files after it.
+fn note(session: &mut Session, followed: &Followed, judgement: &Judgement, now: Nanos) {
+    let Followed { event, reading, .. } = followed;
+    if event.stage != Stage::Loaded {
+        return;
+    }
+    if judgement.reason == Reason::Launch {
+        session.agents.snapshots.begin();
+    }
+    match reading.layer {
+        _ if judgement.decision == Decision::Deny => session.agents.leave(event, None),
+        _ if judgement.agent => {
+            // What it sets for all that it starts counts as if the person had set it.
+            let sets = session.agents.enter(event).map(|profile| profile.environment.as_slice()).unwrap_or_default();
+            let new: Vec<Vec<u8>> = sets.iter().map(|entry| entry.clone().into_bytes()).filter(|e| !session.baseline.contains(e)).collect();
+            session.baseline.extend(new);
+        }
+        Layer::Own(entry) => session.agents.leave(event, Some(entry)),
+        _ => session.agents.leave(event, None),
+    }
+    if let (Some(_), Some(file)) = (&reading.source, &event.script) {
+        session.agents.snapshots.keep(file);
+    }
+    let own = matches!(judgement.reason, Reason::Launch | Reason::Own);
+    if judgement.decision == Decision::Allow && judgement.class > CommandClass::Read && !own {
+        session.agents.snapshots.something_writes(now);
+    }
 }
 
 /// Whether the start is looked at in its call and will be judged again when it is loaded.
@@ -98,10 +152,13 @@ pub fn is_preview(session: &Session, event: &Event) -> bool {
 
 /// What an approval of an event covers, and what it can remember.
 pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
-    let assessment = facts::assess(session, event);
+    let reading = agent::read(session, event);
+    let told = reading.told(event);
+    let assessment = facts::assess(session, event, &reading);
     let (class, _) = raised(session, event, &assessment);
-    let pattern = Pattern::of(session, event, class, environment::digest(session, event));
-    (grant(session, event, class, assessment.text_seen), pattern)
+    let pattern = Pattern::of(session, told, class, environment::digest(session, event));
+    let grant = if Agents::arrives(event) { None } else { grant(session, told, class, assessment.text_seen) };
+    (grant, pattern)
 }
 
 /// What an approval covers besides its start. The shim alone asks in the caller's name, which is not what starts: there an
@@ -165,7 +222,11 @@ fn raised(session: &Session, event: &Event, assessment: &Assessment) -> (Command
 /// `[classify] workspace_only`, where an operand in the workspace leads out of it.
 fn led_outside(session: &Session, followed: &Followed) -> Option<(CommandClass, String)> {
     let workspace = session.frozen.places.workspace.path();
-    let written = |operand: &Operand| !operand.path.starts_with(&workspace);
+    let own = |operand: &Operand| {
+        let word = operand.word.as_bytes();
+        followed.reading.source.iter().chain(&followed.reading.sinks).any(|path| path == word)
+    };
+    let written = |operand: &Operand| !operand.path.starts_with(&workspace) || own(operand);
     let word =
         session.frozen.classify.workspace_only.then(|| forbidden::outside(&followed.operands, &workspace, &followed.leads, &written))??;
     Some((CommandClass::Write, word))

@@ -1,5 +1,6 @@
 //! The order of judgement, as a table.
 
+use super::super::agent::Reading;
 use super::super::leads;
 use super::super::session::testing::{event, session, workspace};
 use super::*;
@@ -15,10 +16,10 @@ fn judged(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<Judgement> {
 }
 
 fn judge_in(session: &mut Session, workspace: &Workspace, event: &Event) -> Judgement {
-    let operands = facts::operands(session, event);
+    let operands = facts::operands(session, event, &Reading::PLAIN);
     let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
     let leads = leads::in_time(&leads::View::of(event), &paths);
-    judge(session, workspace, &Followed { event: event.clone(), operands, leads }, 0)
+    judge(session, workspace, &Followed { reading: agent::read(session, event), event: event.clone(), operands, leads }, 0)
 }
 
 fn outcome(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<(Decision, Reason)> {
@@ -158,10 +159,15 @@ fn where_an_operand_leads_has_to_be_known() -> Result<()> {
     let (mut session, _messages) = session(|frozen| frozen.tier = Tier::Full)?;
     let (workspace, _dir) = workspace()?;
     let event = event("/usr/bin/cat", &["cat", "x"]);
-    let operands = facts::operands(&session, &event);
+    let operands = facts::operands(&session, &event, &Reading::PLAIN);
     let path = operands.opened.first().ok_or("nothing is opened")?.path.clone();
     let mut outcome = |leads: leads::Leads| {
-        let judgement = judge(&mut session, &workspace, &Followed { event: event.clone(), operands: operands.clone(), leads }, 0);
+        let judgement = judge(
+            &mut session,
+            &workspace,
+            &Followed { event: event.clone(), operands: operands.clone(), leads, reading: Reading::PLAIN },
+            0,
+        );
         (judgement.decision, judgement.reason)
     };
     assert_eq!(outcome(Err("it hangs".into())), (Decision::Deny, Reason::Unreadable));

@@ -4,6 +4,7 @@
 //! [`judgement`] in their order, and the first that decides is its reason. Refuses to fail open: an event that cannot be
 //! judged is denied, and a judge that dies leaves every call with its warden, held.
 
+mod agent;
 mod answering;
 mod asking;
 mod check;
@@ -33,7 +34,7 @@ mod session;
 mod store;
 mod supervisor;
 mod text;
-
+mod tickets;
 mod way;
 mod workspaces;
 

@@ -39,6 +39,9 @@ pub struct Question {
     pub deadline: String,
     /// How many calls wait for the one answer.
     pub count: usize,
+    /// Its agent has given up waiting; the answer counts when it runs the same command again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub abandoned: bool,
 }
 
 /// What a person can say.

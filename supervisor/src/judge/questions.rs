@@ -39,6 +39,10 @@ pub struct Open {
     pub key: Key,
     /// When it expires.
     pub deadline: Nanos,
+    /// It stays answerable where its agent gives up waiting.
+    pub keeps: bool,
+    /// It is about a line that the agent has a shell run for itself.
+    pub line: bool,
 }
 
 /// All open questions of a supervisor.
@@ -65,6 +69,7 @@ impl Questions {
             self.revision += 1;
             open.waiting.push(waiting);
             open.question.count = open.waiting.len();
+            open.question.abandoned = false;
         }
     }
 
@@ -106,15 +111,19 @@ impl Questions {
         self.deadlines.iter().take_while(|(deadline, _)| *deadline <= now).map(|(_, id)| *id).collect()
     }
 
-    /// A call is no longer there: its question loses it, and goes with the last one.
-    pub fn withdraw(&mut self, run: Uuid, call: u64) {
+    /// A call is no longer there: its question loses it, and goes with the last one; or stays to be answered where that
+    /// `died` and its agent may run the same again.
+    pub fn withdraw(&mut self, run: Uuid, call: u64, died: bool) {
         let Some(id) = self.of_call.remove(&(run, call)) else { return };
         let Some(open) = self.open.get_mut(&id) else { return };
         open.waiting.retain(|other| other.call != call);
         self.revision += 1;
         open.question.count = open.waiting.len();
         if open.waiting.is_empty() {
-            self.remove(id);
+            open.question.abandoned = died && open.keeps;
+            if !open.question.abandoned {
+                self.remove(id);
+            }
         }
     }
 
@@ -124,14 +133,19 @@ impl Questions {
         gone.into_iter().for_each(|id| drop(self.remove(id)));
     }
 
-    /// The open questions, oldest first.
+    /// The questions that a call waits for, oldest first.
     pub fn pending(&self) -> impl Iterator<Item = &Question> {
+        self.all().filter(|question| !question.abandoned)
+    }
+
+    /// Those, and the ones whose agents have given up waiting.
+    pub fn all(&self) -> impl Iterator<Item = &Question> {
         self.open.values().map(|open| &open.question)
     }
 
-    /// How many are open.
+    /// How many a call waits for.
     pub fn count(&self) -> usize {
-        self.open.len()
+        self.pending().count()
     }
 
     /// Grows with each change.
@@ -168,8 +182,9 @@ mod tests {
             created: String::new(),
             deadline: String::new(),
             count: 1,
+            abandoned: false,
         };
-        Open { question, waiting: vec![Waiting { call, grant: None }], pattern: None, key: [key; 32], deadline }
+        Open { question, waiting: vec![Waiting { call, grant: None }], pattern: None, key: [key; 32], deadline, keeps: false, line: false }
     }
 
     #[test]
@@ -201,13 +216,26 @@ mod tests {
         let mut questions = Questions::default();
         questions.open(open(9, 1, 5, 100));
         questions.join(Uuid::from_u128(9), Waiting { call: 6, grant: None });
-        questions.withdraw(RUN, 5);
+        questions.withdraw(RUN, 5, true);
         assert_eq!(questions.pending().count(), 1);
-        questions.withdraw(RUN, 6);
+        questions.withdraw(RUN, 6, true);
         assert_eq!(questions.pending().count(), 0);
         questions.open(open(10, 1, 7, 100));
         questions.withdraw_run(RUN);
         assert!(questions.open.is_empty() && questions.same.is_empty() && questions.of_call.is_empty());
         assert!(questions.deadlines.is_empty());
+    }
+
+    #[test]
+    fn what_an_agent_gave_up_stays_to_be_answered_until_its_deadline() {
+        let mut questions = Questions::default();
+        questions.open(Open { keeps: true, ..open(9, 1, 5, 100) });
+        questions.withdraw(RUN, 5, true);
+        assert_eq!((questions.count(), questions.all().filter(|q| q.abandoned).count()), (0, 1));
+        assert_eq!(questions.overdue(100), [Uuid::from_u128(9)]);
+        questions.join(Uuid::from_u128(9), Waiting { call: 6, grant: None });
+        assert_eq!(questions.pending().map(|q| (q.count, q.abandoned)).collect::<Vec<_>>(), [(1, false)]);
+        questions.withdraw(RUN, 6, false);
+        assert_eq!(questions.all().count(), 0, "the run, or the gate, has ended it");
     }
 }

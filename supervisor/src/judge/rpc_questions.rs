@@ -21,13 +21,15 @@ const NOTE: usize = 4_096;
 #[serde(default, deny_unknown_fields)]
 struct Pending {
     session: Option<String>,
+    /// Those that agents have given up, instead.
+    abandoned: bool,
 }
 
 /// The open questions, of all runs or of one.
 pub fn list_pending(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
-    let Pending { session } = parameters(params)?;
+    let Pending { session, abandoned } = parameters(params)?;
     let of = |run: Uuid| session.as_ref().is_none_or(|wanted| run.to_string() == *wanted);
-    let pending: Vec<_> = supervisor.questions.pending().filter(|question| of(question.run)).collect();
+    let pending: Vec<_> = supervisor.questions.all().filter(|question| question.abandoned == abandoned && of(question.run)).collect();
     text(&pending)
 }
 
@@ -40,7 +42,7 @@ struct Find {
 /// The ids that end so, at most two: of open questions, or else of ended ones.
 pub fn find(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
     let Find { suffix } = parameters(params)?;
-    let open = supervisor.questions.pending().map(|question| question.audit_id.to_string());
+    let open = supervisor.questions.all().map(|question| question.audit_id.to_string());
     let mut found: Vec<String> = open.filter(|id| id.ends_with(&suffix)).take(2).collect();
     if found.is_empty() {
         for workspace in supervisor.workspaces.all() {

@@ -4,6 +4,7 @@
 //! matches under every name that a start goes by; one that allows only where the loaded file is what its name says, and
 //! the environment has it load no other code than the launch would.
 
+use super::agent::Reading;
 use super::environment;
 use super::facts;
 use super::forbidden;
@@ -20,7 +21,7 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     if all.is_empty() {
         return None;
     }
-    let known: Vec<Vec<String>> = facts::operands(session, event).commands.into_iter().chain(names(event)).collect();
+    let known: Vec<Vec<String>> = facts::operands(session, event, &Reading::PLAIN).commands.into_iter().chain(names(event)).collect();
     if let Some(found) = restraining(&all, &session.policy, &known) {
         return Some(found);
     }
@@ -32,7 +33,7 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     if let Some(called) = by_file.argv.first_mut() {
         called.clone_from(&event.executable.path);
     }
-    let commands = facts::operands(session, &by_file).commands;
+    let commands = facts::operands(session, &by_file, &Reading::PLAIN).commands;
     allowing(&all, &session.policy, &commands, &facts::explain(session, &by_file))
 }
 

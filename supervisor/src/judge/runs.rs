@@ -1,8 +1,9 @@
 //! Runs: how they come, go on after a restart, and end.
 //!
-//! Invariant: a run that comes back finds what the store knows of it: answers that were not carried out, and grants.
+//! Invariant: a run that comes back finds what the store knows of it: answers that were not carried out, grants, and its agent.
 //! Refuses a second warden for a run.
 
+use super::agent::Agents;
 use super::session::Session;
 use super::supervisor::Supervisor;
 use crate::config::Frozen;
@@ -26,9 +27,11 @@ impl Supervisor {
         let workspace = self.workspaces.enter(&folder)?;
         let undelivered = workspace.store.undelivered(run).map_err(|e| e.to_string())?;
         let grants = workspace.store.grants(run).map_err(|e| e.to_string())?;
+        let agents = workspace.store.agent(run).map_err(|e| e.to_string())?;
         let mut session = Session::new(frozen, folder.clone(), self.mac.clone(), enlist, (id, peer.outbox.clone(), peer.pid))
             .map_err(|e| e.to_string())?;
         session.grants.extend(grants);
+        session.agents = agents.as_deref().map(Agents::restored).unwrap_or_default();
         peer.run = Some(run);
         for answer in undelivered {
             self.unsettled.entry((run, answer.call)).or_insert((answer, None));
@@ -42,6 +45,7 @@ impl Supervisor {
 
     pub(super) fn over(&mut self, run: Uuid) {
         self.questions.withdraw_run(run);
+        self.tickets.forget_run(run);
         self.following.forget_run(run);
         self.unsettled.retain(|(of, _), _| *of != run);
         self.sessions.remove(&run);

@@ -3,6 +3,7 @@
 //! Invariant: everything here comes from the warden's word at the start, and a supervisor that was started anew gets the
 //! same word again. Refuses a configuration that cannot be understood: such a run is not judged at all.
 
+use super::agent::Agents;
 use super::environment::Harmless;
 use super::grants::Grants;
 use super::launch::Launch;
@@ -45,6 +46,8 @@ pub struct Session {
     pub agent: String,
     /// What of the launch was seen.
     pub launch: Launch,
+    /// What is known of the agent.
+    pub agents: Agents,
     /// Variables that have no program load code.
     pub harmless: Harmless,
     /// What approvals cover.
@@ -85,6 +88,7 @@ impl Session {
             temp,
             agent: super::text::word(launched.rsplit(|&byte| byte == b'/').next().unwrap_or(launched)),
             launch: Launch::default(),
+            agents: Agents::default(),
             grants: Grants::default(),
             harmless: Harmless::default(),
             run: Uuid::from_bytes(enlist.run),
@@ -120,6 +124,7 @@ pub mod testing {
             launch: false,
             process: Process { pid: 10, start: 20, name: b"x".to_vec() },
             ancestry: vec![],
+            agent: None,
             uid: 0,
             euid: 0,
             executable: Executable {

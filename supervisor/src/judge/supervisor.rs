@@ -11,6 +11,7 @@ use super::question::{Answering, Choice, Question};
 use super::questions::Questions;
 use super::rpc;
 use super::session::Session;
+use super::tickets::Tickets;
 use super::workspaces::Workspaces;
 use crate::clock;
 use crate::control::{ConnectionId, Inbound, Outbox};
@@ -18,7 +19,7 @@ use crate::http::{Ask, Call, Door, News, Reply};
 use crossbeam_channel::Sender;
 use hmac::Hmac;
 use sha2::Sha256;
-use stayexec_protocol::{Answer, Decision, Message, Reason};
+use stayexec_protocol::{Answer, Decision, Message, Reason, Withdrawal};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -59,6 +60,8 @@ pub struct Supervisor {
     pub(super) peers: HashMap<ConnectionId, Peer>,
     pub(super) sessions: HashMap<Uuid, Session>,
     pub(super) questions: Questions,
+    /// Answers whose agents had given up waiting.
+    pub(super) tickets: Tickets,
     pub(super) workspaces: Workspaces,
     /// Answers that a warden has not confirmed yet, and what they grant then.
     pub(super) unsettled: HashMap<(Uuid, u64), (Answer, Option<Grant>)>,
@@ -84,6 +87,7 @@ impl Supervisor {
             peers: HashMap::new(),
             sessions: HashMap::new(),
             questions: Questions::default(),
+            tickets: Tickets::default(),
             workspaces: Workspaces::new(state_dir),
             unsettled: HashMap::new(),
             following: Following::default(),
@@ -199,9 +203,9 @@ impl Supervisor {
                 self.settled(run, call, allowed);
                 Ok(())
             }
-            (Message::Withdraw(call, _), Some(run)) => {
+            (Message::Withdraw(call, why), Some(run)) => {
                 self.following.forget((run, call));
-                self.questions.withdraw(run, call);
+                self.questions.withdraw(run, call, why == Withdrawal::Died);
                 self.settled(run, call, false);
                 Ok(())
             }

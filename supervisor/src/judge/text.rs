@@ -15,6 +15,11 @@ pub fn line(argv: &[Vec<u8>]) -> String {
     fold(display::line(argv))
 }
 
+/// A command's text as one shown line, folded likewise.
+pub fn command(text: &str) -> String {
+    fold(display::text(text, false))
+}
+
 fn fold(line: String) -> String {
     let at = |number: usize| line.char_indices().nth(number).map_or(line.len(), |(at, _)| at);
     let count = line.chars().count();

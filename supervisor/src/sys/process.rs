@@ -148,6 +148,11 @@ pub fn kill(pid: i32, signal: i32) -> io::Result<()> {
     checked(unsafe { libc::kill(pid, signal) }.into()).map(drop)
 }
 
+/// Whether there is a process of this id, dead ones that nobody has reaped included.
+pub fn exists(pid: i32) -> bool {
+    !matches!(kill(pid, 0), Err(e) if e.raw_os_error() == Some(libc::ESRCH))
+}
+
 /// A limit of open descriptors, soft and hard (RLIMIT_NOFILE).
 pub type DescriptorLimit = (u64, u64);
 

@@ -59,6 +59,7 @@ pub fn event(procfs: &Procfs, view: &View, said: &Said, quick: bool) -> io::Resu
         launch: said.launch,
         process: Process { pid: said.pid as u32, start: stat.start, name: stat.name },
         ancestry: Vec::new(),
+        agent: None,
         uid,
         euid,
         executable,

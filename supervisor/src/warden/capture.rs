@@ -4,6 +4,7 @@
 //! and its own look at the files. Refuses to leave a gap: what cannot be read is an error, and the image is denied.
 
 use super::elf;
+use super::images::Runs;
 use super::lookup::{self, TEXT_LIMIT};
 use super::stack;
 use super::trust::View;
@@ -29,6 +30,8 @@ pub struct Image {
     here: bool,
     /// Its file gives it another user's rights, and it has not got them.
     pub(super) unprivileged: bool,
+    /// What its process ran before.
+    pub(super) before: Runs,
 }
 
 /// Deepest chain of scripts that the kernel follows (BINPRM_MAX_RECURSION is 4 rewrites).
@@ -52,6 +55,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         launch,
         process: Process { pid: pid as u32, start: stat.start, name: stat.name },
         ancestry: Vec::new(),
+        agent: None,
         uid: initial.uid,
         euid: initial.euid,
         executable,
@@ -63,7 +67,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         stdin: standard_input(&process),
         asked: None,
     };
-    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here, unprivileged })
+    Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here, unprivileged, before: Runs::Other })
 }
 
 /// Adds what has to be read from files: the place of the executable, and the script that it was loaded for. With `quick`
@@ -102,6 +106,7 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
         launch,
         process: Process { pid: request.tid as u32, start: stat.start, name: stat.name },
         ancestry: Vec::new(),
+        agent: None,
         uid,
         euid,
         executable: Executable {

@@ -10,6 +10,7 @@ use super::capture::Image;
 use super::ending::Ending;
 use super::errand::Errands;
 use super::hold::{Held, Rest};
+use super::images::Images;
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
@@ -158,6 +159,8 @@ pub(super) struct Gate {
     pub(super) repeats: Repeats,
     pub(super) refusals: Refusals,
     pub(super) calls: Calls,
+    /// What the processes of the run have executed.
+    pub(super) images: Images,
     /// Calls whose process may change at any moment: loading, judging, ending.
     pub(super) moving: Vec<u64>,
     pub(super) watch: Watch,

@@ -102,6 +102,8 @@ impl Gate {
         match capture::image(&self.procfs, &self.view, pid, number, launch) {
             Ok(mut image) => {
                 self.explain_privilege(&image);
+                let process = &image.event.process;
+                image.before = self.images.loaded(process.pid, process.start);
                 if let Some(beside) = &mut self.beside {
                     image.event.asked = beside.told(&image.event, image.parent);
                     beside.leave(&mut image.event.environment);
@@ -165,6 +167,7 @@ impl Gate {
         let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
         if repeated.is_none() {
             image.event.ancestry = capture::ancestry(&self.procfs, image.parent, self.agent);
+            image.event.agent = self.images.starter(image.before, &image.event.process, &image.event.ancestry);
             self.link.send(&Message::Judge(image.event.clone()));
         }
         // The image keeps its environment itself: see `Subject::event_with_environment`.

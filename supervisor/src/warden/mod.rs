@@ -21,6 +21,7 @@ mod fence;
 mod gate;
 mod head;
 mod hold;
+mod images;
 mod incall;
 mod intake;
 mod launch;
@@ -124,6 +125,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         repeats: repeat::Repeats::default(),
         refusals: again::Refusals::default(),
         calls: calls::Calls::default(),
+        images: images::Images::default(),
         moving: Vec::new(),
         watch: watch::Watch::start(launched.pid).map_err(step("start the watch over the gate"))?,
         next_call: 0,

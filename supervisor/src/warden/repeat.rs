@@ -83,6 +83,7 @@ mod tests {
             launch: false,
             process: Process { pid: 9, start: 8, name: b"ls".to_vec() },
             ancestry: vec![],
+            agent: None,
             uid: 0,
             euid: 0,
             executable: Executable {
@@ -145,6 +146,8 @@ mod tests {
             question: None,
             repeatable: true,
             asked: None,
+            agent: false,
+            keeps: false,
         };
         let mut repeats = Repeats::default();
         repeats.keep([1; 32], &Verdict { repeatable: false, ..verdict.clone() });

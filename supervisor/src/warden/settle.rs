@@ -21,6 +21,11 @@ impl Gate {
     pub(super) fn judged(&mut self, verdict: Verdict) {
         let Some(State::Judging(subject, _)) = self.calls.state(verdict.call) else { return };
         let number = verdict.call;
+        // Of a call that is only looked at nobody knows whether it will succeed.
+        if verdict.agent && matches!(subject, Subject::Image(_)) {
+            let process = &subject.event().process;
+            self.images.is_agents(process.pid, process.start);
+        }
         if let Some(call) = self.calls.get(number) {
             self.repeats.keep(repeat::likeness(&call.digest, subject.event()), &verdict);
         }

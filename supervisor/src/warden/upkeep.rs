@@ -94,11 +94,13 @@ impl Gate {
 /// How long a question may be open before the agent's streams say so.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `stayexec: waiting for an answer (stayexec approve 1a2b3c4d): rm -rf build`.
+/// `stayexec: waiting for an answer (stayexec approve 1a2b3c4d): rm -rf build`, and what that means for an agent that does
+/// not wait so long.
 fn waiting_line(verdict: &Verdict) -> String {
     let id = verdict.question.map(|id| uuid::Uuid::from_bytes(id).simple().to_string()).unwrap_or_default();
     let short = &id[id.len().saturating_sub(8)..];
-    format!("stayexec: waiting for an answer (stayexec approve {short}): {}\n", super::escaped(&verdict.shown))
+    let again = if verdict.keeps { "; whoever gives up waiting can run the same command again once it is approved" } else { "" };
+    format!("stayexec: waiting for an answer (stayexec approve {short}): {}{again}\n", super::escaped(&verdict.shown))
 }
 
 /// Whether a signal waits for a held image that will end or stop it.

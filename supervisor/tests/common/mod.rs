@@ -121,6 +121,7 @@ pub fn event(call: u64) -> Event {
         launch: false,
         process: Process { pid: 10, start: 20 + call, name: b"x".to_vec() },
         ancestry: vec![],
+        agent: None,
         uid: 0,
         euid: 0,
         executable: Executable {

@@ -240,7 +240,10 @@ impl Judge<'_> {
         let loads = || Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} makes programs load other code"));
         match self.knowledge.meaning(name) {
             Meaning::Harmless => None,
-            Meaning::Load | Meaning::LoadFor(_) => (value.full() != Some("")).then(loads),
+            Meaning::Load | Meaning::LoadFor(_) => {
+                let tame = value.full().is_some_and(|value| value.is_empty() || self.knowledge.is_tame(name, value));
+                (!tame).then(loads)
+            }
             Meaning::Path => (!self.starts && !path_is_tame(value))
                 .then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
             Meaning::Command => match value.full() {

@@ -1,4 +1,4 @@
-//! What was granted, and answers on their way.
+//! What was granted, to which agent, and answers on their way.
 //!
 //! Invariant: a grant of a run is here before it counts, so a supervisor that is started anew knows it. Refuses to keep
 //! one longer than its run.
@@ -56,13 +56,35 @@ impl Store {
         statement.execute(params![run.to_string(), body]).map(drop).map_err(sql("write to"))
     }
 
-    /// A run is over: nothing is granted any more.
+    /// Keeps what is known of a run's agent. It has to outlive this process, not the machine.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn keep_agent(&mut self, run: Uuid, body: &str) -> Result<(), StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("INSERT OR REPLACE INTO agent (run, body) VALUES (?1, ?2)").map_err(sql("write to"))?;
+        statement.execute(params![run.to_string(), body]).map(drop).map_err(sql("write to"))
+    }
+
+    /// What is known of a run's agent.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn agent(&self, run: Uuid) -> Result<Option<String>, StoreError> {
+        Ok(self.rows("SELECT body FROM agent WHERE run = ?1", [run.to_string()], |row| row.get(0))?.pop())
+    }
+
+    /// A run is over: nothing is granted any more, and its agent is gone.
     ///
     /// # Errors
     /// [`StoreError`].
     pub fn revoke(&mut self, run: Uuid) -> Result<(), StoreError> {
         let run = run.to_string();
-        for sentence in ["DELETE FROM granted WHERE run = ?1", "UPDATE waiting SET grant_ = NULL WHERE run = ?1 AND grant_ IS NOT NULL"] {
+        for sentence in [
+            "DELETE FROM granted WHERE run = ?1",
+            "DELETE FROM agent WHERE run = ?1",
+            "UPDATE waiting SET grant_ = NULL WHERE run = ?1 AND grant_ IS NOT NULL",
+        ] {
             self.connection.execute(sentence, [&run]).map_err(sql("write to"))?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::time::Duration;
 
 /// Number of this format, kept as `user_version`.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 /// How long another supervisor of the same store is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -23,6 +23,7 @@ const TABLES: &str = "
         settled INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (run, call)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS granted (run TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, body)) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS agent (run TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS remembered (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS rule (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS run (id TEXT PRIMARY KEY, next INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0) STRICT;
@@ -31,7 +32,7 @@ const TABLES: &str = "
         decision TEXT, reason TEXT, question TEXT, command TEXT, PRIMARY KEY (run, sequence)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS record_time ON record (time);
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
     COMMIT;";
 
 /// Sets a connection up and makes what is missing; whether it keeps a write-ahead log, whose commits then wait for no disk.

@@ -31,6 +31,7 @@ fn question(id: u128) -> Question {
         created: String::new(),
         deadline: String::new(),
         count: 1,
+        abandoned: false,
     }
 }
 
@@ -148,6 +149,6 @@ fn a_store_of_another_format_is_refused() -> Result<()> {
     let dir = tempfile::tempdir()?;
     drop(Store::open(&path(&dir))?);
     rusqlite::Connection::open(path(&dir))?.pragma_update(None, "user_version", 9)?;
-    assert!(matches!(Store::open(&path(&dir)), Err(StoreError::Format(9, 2))));
+    assert!(matches!(Store::open(&path(&dir)), Err(StoreError::Format(9, 3))));
     Ok(())
 }

@@ -1,0 +1,131 @@
+//! The agent's own images: what a person started, what that starts of its own package, and itself again.
+//!
+//! Invariant: an image is the agent's by its file, which nobody in the run has changed, and by who started it; a name alone
+//! makes none. Refuses to take a program that anybody may be, such as a shell, for the agent starting itself.
+
+use super::snapshots::Snapshots;
+use crate::config::{Own, Profile, ends_so};
+use crate::judge::facts;
+use crate::judge::session::Session;
+use stayexec_protocol::{Event, FileId, Process};
+use std::collections::HashMap;
+
+/// Most processes of each kind that are kept.
+const MOST: usize = 1_024;
+
+type Key = (u32, u64);
+
+fn key(process: &Process) -> Key {
+    (process.pid, process.start)
+}
+
+fn put<T>(into: &mut HashMap<Key, T>, process: &Process, value: T) {
+    if into.len() >= MOST {
+        into.clear();
+    }
+    into.insert(key(process), value);
+}
+
+/// What a process of the agent runs.
+#[derive(Debug, Clone)]
+pub(super) struct Image {
+    pub(super) executable: FileId,
+    pub(super) script: Option<FileId>,
+    pub(super) profile: Option<&'static Profile>,
+}
+
+/// What is known of a run's agent.
+#[derive(Debug, Default)]
+pub struct Agents {
+    pub(super) images: HashMap<Key, Image>,
+    /// Starts of its own, with the entry that said so.
+    pub(super) own: HashMap<Key, (&'static Profile, usize)>,
+    /// Files that it sources.
+    pub snapshots: Snapshots,
+    pub(super) changed: bool,
+}
+
+impl Agents {
+    /// Whose profile a process of the agent has.
+    pub fn profile(&self, process: &Process) -> Option<&'static Profile> {
+        self.images.get(&key(process))?.profile
+    }
+
+    /// Whether the agent starts its own image: itself, with the same script again, or a program of its package.
+    pub fn starts_itself(&self, session: &Session, event: &Event) -> bool {
+        let Some(starter) = event.agent.as_ref().and_then(|process| self.images.get(&key(process))) else { return false };
+        let file = &event.executable;
+        if !file.same_view || !file.linker_trusted {
+            return false;
+        }
+        let again = match (&starter.script, &event.script) {
+            // The kernel chose the interpreter, by the script's own first line; or it is the one that ran it before.
+            (Some(one), Some(other)) => {
+                let ran = |image: &Image| image.executable == file.id && image.script.as_ref() == Some(one);
+                *one == other.id && other.same_view && (!other.operand || self.images.values().any(ran))
+            }
+            // A program that is known is one that anybody may start: its words say what it does.
+            (None, None) => starter.executable == file.id && !facts::is_known(session, event),
+            _ => false,
+        };
+        let packaged = || package(event).is_some_and(|profile| starter.profile.is_some_and(|own| own.name() == profile.name()));
+        again || (packaged() && untouched(event))
+    }
+
+    /// Whether an image is of an agent's package that a person has not named: whoever lets it run lets an agent run.
+    pub fn arrives(event: &Event) -> bool {
+        package(event).is_some() && untouched(event)
+    }
+
+    /// A process of the agent has this image from now on. Its profile.
+    pub fn enter(&mut self, event: &Event) -> Option<&'static Profile> {
+        let above = event.agent.as_ref().and_then(|process| self.profile(process));
+        let profile = package(event).or(above);
+        let script = event.script.as_ref().map(|script| script.id.clone());
+        self.changed = true;
+        put(&mut self.images, &event.process, Image { executable: event.executable.id.clone(), script, profile });
+        profile
+    }
+
+    /// A process runs something else from now on: the agent's own doing where `own` is its entry.
+    pub fn leave(&mut self, event: &Event, own: Option<usize>) {
+        let profile = event.agent.as_ref().and_then(|process| self.profile(process));
+        self.changed |= self.images.remove(&key(&event.process)).is_some() | self.own.remove(&key(&event.process)).is_some();
+        if let (Some(profile), Some(entry)) = (profile, own) {
+            self.changed = true;
+            put(&mut self.own, &event.process, (profile, entry));
+        }
+    }
+
+    /// The start of the agent's own that this one lies below.
+    pub fn above(&self, event: &Event) -> Option<(usize, &'static Own)> {
+        let nearest = std::iter::once(&event.process).chain(&event.ancestry).find_map(|process| self.own.get(&key(process)))?;
+        let (profile, entry) = nearest;
+        Some((*entry, profile.own.get(*entry)?))
+    }
+
+    /// The path of the program that the agent's own binary is where it is called by that program's name.
+    pub fn called(&self, event: &Event) -> Option<Vec<u8>> {
+        let file = &event.executable;
+        let image = self.images.values().find(|image| image.script.is_none() && image.executable == file.id)?;
+        let word = event.argv.first()?;
+        let name = std::str::from_utf8(word.rsplit(|&byte| byte == b'/').next()?).ok()?;
+        let known = image.profile?.names.iter().any(|known| known == name);
+        let folder = file.path.iter().rposition(|&byte| byte == b'/').map(|at| &file.path[..=at])?;
+        (known && untouched(event)).then(|| [folder, name.as_bytes()].concat())
+    }
+}
+
+/// The profile whose package the image, or its script, belongs to.
+fn package(event: &Event) -> Option<&'static Profile> {
+    let script = event.script.as_ref().map(|script| script.resolved.as_slice());
+    let path = script.unwrap_or(&event.executable.path);
+    Profile::all().iter().find(|profile| profile.images.iter().any(|pattern| ends_so(path, pattern)))
+}
+
+/// Nobody in the run has changed the file, or its script.
+fn untouched(event: &Event) -> bool {
+    let file = &event.executable;
+    let script = event.script.as_ref().is_none_or(|script| script.unchanged && script.same_view);
+    file.unchanged && file.same_view && file.linker_trusted && script
+}
