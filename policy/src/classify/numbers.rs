@@ -10,8 +10,7 @@ use super::vars::{Value, Vars};
 use crate::shell::{Command, Piece, Simple, Word};
 
 /// Variables that every shell sets to a number of its own.
-const COUNTERS: &[&str] =
-    &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "OPTIND", "HISTCMD"];
+const COUNTERS: &[&str] = &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SECONDS", "LINENO", "OPTIND"];
 
 /// Variables that a shell sets to text, whatever the environment holds.
 const TEXTS: &[&str] = &["REPLY", "OPTARG", "MAPFILE", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME", "PS1", "PS2", "PS4", "match", "MATCH", "_"];
