@@ -366,6 +366,22 @@ fn numbers_from_the_environment() {
         ("(( N++ )); N=$(cat f)", &[][..], Write),
         ("trap 'N=$(cat f)' USR1; (( N ))", &[][..], Write),
         ("[[ x =~ (.*) ]]; (( BASH_REMATCH[1] ))", &[][..], Write),
+        ("read -aN < f; (( N[0] ))", &[][..], Write),
+        ("read -raN < f; (( N ))", &[][..], Write),
+        ("read {N,M} < f; (( N ))", &[][..], Write),
+        ("builtin read N < f; (( N ))", &[][..], Write),
+        ("command -p read N < f; (( N ))", &[][..], Write),
+        ("x=read; $x N < f; (( N ))", &[][..], Write),
+        ("printf -vN %s \"$x\"; (( N ))", &[][..], Write),
+        ("declare {N,M}=$(cat f); (( N ))", &[][..], Write),
+        ("set -A N $(cat f); (( N[0] ))", &[][..], Write),
+        ("declare -A a; k=$(cat f); echo ${a[$k]}", &[][..], Read),
+        ("f() { declare -A a; }; k=$(cat f); echo ${a[$k]}", &[][..], Write),
+        ("(declare -A a); k=$(cat f); echo ${a[$k]}", &[][..], Write),
+        ("declare -A a; unset a; k=$(cat f); echo ${a[$k]}", &[][..], Write),
+        ("k=$(cat f); echo ${a[$k]}; declare -A a", &[][..], Write),
+        ("declare -A a; bash -c 'echo ${a[$1]}' x", &[][..], Write),
+        ("(( SRANDOM ))", &["SRANDOM=a[0]"][..], Write),
     ] {
         let start = Start { path: "/usr/bin/bash", argv: &["bash", "-c", text], environment, ..PLAIN };
         assert_eq!(assess(&start).class, expected, "{text} with {environment:?}");

@@ -65,6 +65,8 @@ fn a_flaw_is_one_line_with_file_and_line() {
         ),
         ("[x]\nclass = \"read\"\n[x.sub.y]\noperands = \"z\"\n", "mine.toml:3: [x.sub.y]: operands"),
         ("[x", "mine.toml:1: "),
+        ("[y]\n[x]\nclass = \"read\"\nwrite = \"-w\"\n", "mine.toml:2: [x]: has options that raise"),
+        ("[\"x|y\"]\nclass = \"read\"\n[\"y|z\"]\nclass = \"read\"\n", "mine.toml:3: [y|z]: y stands twice"),
     ] {
         let error = with(text, Origin::Own).unwrap_err().to_string();
         assert!(error.starts_with(begins) && !error.contains('\n'), "{text}: {error}");

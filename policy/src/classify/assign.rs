@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::args;
 use super::vars::{MAX_VALUE, MAX_VARIABLES, Value, Vars};
-use crate::shell::{Command, Compound, Piece, Simple, Word};
+use crate::shell::{Command, Compound, Kind, Piece, Simple, Word};
 use crate::steps::step;
 
 /// Texts of `eval` that are read ahead.
@@ -21,11 +21,18 @@ pub(super) fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str)
         step(1);
         match command {
             Command::Simple(simple) => simple_command(simple, vars, free),
-            Command::Pipeline(stages) => collect(stages, vars, free),
+            Command::Pipeline(stages) => within(stages, vars, free),
             Command::Compound(compound) => compound_command(compound, vars, free),
-            Command::Function { body, .. } => collect(body, vars, free),
+            Command::Function { body, .. } => within(body, vars, free),
         }
     }
+}
+
+/// Commands that may not run, or run in a shell of their own: an array that they declare may be another one here.
+fn within(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let certain = std::mem::replace(&mut vars.certain, false);
+    collect(commands, vars, free);
+    vars.certain = certain;
 }
 
 fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
@@ -47,7 +54,10 @@ fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) ->
         // `select` keeps what was typed.
         vars.set("REPLY", Value::ANY);
     }
-    collect(&compound.body, vars, free);
+    match compound.kind {
+        Kind::Brace => collect(&compound.body, vars, free),
+        _ => within(&compound.body, vars, free),
+    }
 }
 
 fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
@@ -90,50 +100,72 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             vars.set(&assign.name, value);
         }
     }
-    if matches!(&*name, "eval" | "trap") {
-        evaluated(simple, vars, free);
+    builtin(&simple.words, vars, free);
+}
+
+/// What builtins set, called as such or through `command` and `builtin`.
+fn builtin(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let through = |word: &&Word| word.literal().is_some_and(|text| matches!(&*text, "command" | "builtin") || text.starts_with('-'));
+    let skipped = words.iter().take_while(through).count();
+    let Some((name, words)) = words[skipped..].split_first() else { return };
+    let Some(name) = name.literal() else {
+        // A name that is only known later may be that of such a builtin.
+        vars.overflowed = true;
+        return;
+    };
+    match &*name {
+        "eval" | "trap" => evaluated(words, vars, free),
+        "let" => words.iter().for_each(|word| vars.evaluated(word)),
+        name if SETTERS.contains(&name) => setter(words, vars),
+        name if DECLARERS.contains(&name) => declarer(name, words, vars),
+        _ => {}
     }
-    if name == "let" {
-        simple.words[1..].iter().for_each(|word| vars.evaluated(word));
+}
+
+/// Every word may be a name, alone or behind the letters of an option.
+fn setter(words: &[Word], vars: &mut Vars) {
+    for word in words {
+        vars.overflowed |= word.bare().is_some_and(|text| text.contains(['{', '*', '?']));
+        let Some(text) = word.literal() else { continue };
+        let text = text.split(['=', '[']).next().unwrap_or_default();
+        vars.declared("", text);
+        vars.set(text, Value::ANY);
+        let attached = text.strip_prefix('-').unwrap_or_default();
+        attached.char_indices().skip(1).take(8).for_each(|(at, _)| vars.set(&attached[at..], Value::ANY));
     }
-    if SETTERS.contains(&&*name) {
-        for word in &simple.words[1..] {
-            if let Some(text) = word.literal() {
-                let text = text.split(['=', '[']).next().unwrap_or_default();
-                vars.set(text, Value::ANY);
-            }
+    vars.set("REPLY", Value::ANY);
+    vars.set("MAPFILE", Value::ANY);
+}
+
+fn declarer(command: &str, words: &[Word], vars: &mut Vars) {
+    let bare = words.iter().filter_map(Word::bare).filter(|word| word.starts_with('-'));
+    let options: String = bare.flat_map(|word| word[1..].chars()).collect();
+    let mut array = false;
+    for word in words {
+        let arg = args::single(word, vars);
+        let name = arg.head().split(['=', '+', '[']).next().unwrap_or_default();
+        vars.overflowed |= name.contains('{');
+        // `set -A name values`, in ksh and zsh.
+        if command == "set" && array {
+            vars.set(name, Value::ANY);
         }
-        vars.set("REPLY", Value::ANY);
-        vars.set("MAPFILE", Value::ANY);
-    }
-    if DECLARERS.contains(&&*name) {
-        let options: String = simple.words[1..]
-            .iter()
-            .filter_map(Word::bare)
-            .filter(|word| word.starts_with('-'))
-            .flat_map(|word| word[1..].chars())
-            .collect();
-        for word in &simple.words[1..] {
-            let arg = args::single(word, vars);
-            if name != "set" && !arg.text.starts_with('-') {
-                vars.declared(&options, arg.head().split(['=', '+', '[']).next().unwrap_or_default());
-            }
-            if let Some((name, value)) = arg.text.split_once('=') {
-                let value = match arg.full() {
-                    Some(_) => Value::Known(value.to_owned()),
-                    None => {
-                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
-                    }
-                };
-                vars.set(name.trim_end_matches('+'), value);
-            }
+        array |= matches!(arg.full(), Some("-A" | "+A"));
+        if command != "set" && !arg.text.starts_with('-') {
+            vars.declared(&options, name);
+        }
+        if let Some((name, value)) = arg.text.split_once('=') {
+            let value = match arg.full() {
+                Some(_) => Value::Known(value.to_owned()),
+                None => Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) },
+            };
+            vars.set(name.trim_end_matches('+'), value);
         }
     }
 }
 
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
-fn evaluated(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let words: Option<Vec<_>> = simple.words[1..].iter().map(Word::literal).collect();
+fn evaluated(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+    let words: Option<Vec<_>> = words.iter().map(Word::literal).collect();
     vars.evals += 1;
     match words.map(|words| words.join(" ")) {
         Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
@@ -161,7 +193,7 @@ fn numeric_value(word: &Word, vars: &Vars) -> bool {
 fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     for piece in &word.pieces {
         match piece {
-            Piece::Command { body, .. } | Piece::Process { body } => collect(body, vars, free),
+            Piece::Command { body, .. } | Piece::Process { body } => within(body, vars, free),
             Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
             Piece::Evaluated { word, .. } => {
                 vars.evaluated(word);

@@ -10,8 +10,7 @@ use super::vars::{Value, Vars};
 use crate::shell::{Command, Piece, Simple, Word};
 
 /// Variables that every shell sets to a number of its own.
-const COUNTERS: &[&str] =
-    &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "OPTIND", "HISTCMD"];
+const COUNTERS: &[&str] = &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SECONDS", "LINENO", "OPTIND"];
 
 /// Variables that a shell sets to text, whatever the environment holds.
 const TEXTS: &[&str] = &["REPLY", "OPTARG", "MAPFILE", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME", "PS1", "PS2", "PS4", "match", "MATCH", "_"];
@@ -117,7 +116,7 @@ impl Vars {
             "id" => matches!(known[..], ["-u" | "-g", ..]),
             "grep" | "egrep" | "fgrep" => {
                 // Of several files it prints the names as well.
-                let single = |word: &Word| word.pieces.iter().all(|piece| is_one_word(piece));
+                let single = |word: &Word| word.pieces.iter().all(is_one_word);
                 flags().any(|word| !word.starts_with("--") && word.contains('c'))
                     && flags().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
                     && rest.len() - flags().count() <= 2

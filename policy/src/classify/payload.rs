@@ -47,7 +47,8 @@ impl Judge<'_> {
         let child = match entry.payload {
             Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
-                self.read_by("sh", false, || self.joined(&words, &inner))
+                let vars = scope.vars.of_child();
+                self.read_by("sh", false, || self.joined(&words, &Scope { vars: &vars, ..inner }))
             }
             _ => self.external(&args[start..], &inner),
         };

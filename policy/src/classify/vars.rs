@@ -46,7 +46,9 @@ pub(crate) struct Vars {
     /// Of the environment, where it is known, the variables that hold something else than a number.
     environment: Option<Rc<Set<String>>>,
     /// More variables than are followed.
-    overflowed: bool,
+    pub(super) overflowed: bool,
+    /// What is collected runs in this very shell, one command after the other.
+    pub(super) certain: bool,
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
@@ -58,6 +60,7 @@ impl Vars {
     /// Collects what `commands` assign. `free` says of a program whether its output is arbitrary.
     pub fn collect(script: &Script, around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
         let mut vars = around.cloned().unwrap_or_default();
+        vars.certain = true;
         super::assign::collect(&script.commands, &mut vars, free);
         for name in &script.assigned {
             vars.set(name, Value::ANY);
@@ -94,6 +97,11 @@ impl Vars {
     /// A variable whose values are evaluated.
     pub fn integer(&self, name: &str) -> bool {
         self.integers.contains(name)
+    }
+
+    /// The same for a shell that is started: it has no arrays of this one.
+    pub fn of_child(&self) -> Self {
+        Self { keyed: Rc::default(), ..self.clone() }
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -206,8 +214,12 @@ impl Vars {
             self.overflowed = true;
             return;
         }
-        if options.contains('A') {
+        // Before it was declared it may have been another kind of array.
+        let fresh = !self.used.contains(name) && !self.map.contains_key(name);
+        if options.contains('A') && self.certain && fresh {
             Self::mark(&mut self.keyed, name);
+        } else if !options.contains('A') && self.keyed.contains(name) {
+            Rc::make_mut(&mut self.keyed).remove(name);
         }
         if options.contains('i') {
             Self::mark(&mut self.integers, name);

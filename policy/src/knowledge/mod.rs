@@ -2,6 +2,7 @@
 //!
 //! Invariant: an entry that is wrong is an error with its file and name, never a silently looser entry.
 
+mod check;
 mod entry;
 mod environment;
 mod load;

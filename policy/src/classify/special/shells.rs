@@ -31,14 +31,11 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             raise(out, ReasonCode::DynamicCommand, "a shell without its text");
             return true;
         };
-        let mut inner = Scope { feed: Feed::default(), ..deeper(scope) };
+        let vars = scope.vars.of_child();
+        let mut inner = Scope { feed: Feed::default(), vars: &vars, ..deeper(scope) };
         inner.feed.clone_from(&scope.feed);
         let child = judge.read_by(call.name, vetted.has("-i"), || {
-            if text.is_open() {
-                judge.text_arg(text, &inner)
-            } else {
-                judge.text_part(&text.text, Some(scope.vars), inner.level, &scope.feed)
-            }
+            if text.is_open() { judge.text_arg(text, &inner) } else { judge.text_part(&text.text, Some(&vars), inner.level, &scope.feed) }
         });
         if child.class >= CommandClass::Network && text.is_open() {
             out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
@@ -60,7 +57,8 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     match &scope.feed.text {
         Some(text) => {
             let inner = Feed { fed: true, ..Feed::default() };
-            let child = judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(scope.vars), scope.level + 1, &inner));
+            let child =
+                judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(&scope.vars.of_child()), scope.level + 1, &inner));
             out.add(child, judge.explain);
         }
         None => {
