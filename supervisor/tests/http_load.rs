@@ -81,12 +81,16 @@ fn pages_for_thousands_of_questions_and_a_long_history_stay_usable() -> Result<(
     let (recent, hundred) = http.median("/rpc/stayexec.approval_list_recent_decisions?limit=100")?;
     let (sought, few) = http.median("/rpc/stayexec.approval_list_recent_decisions?search=file-9999&limit=100")?;
     let (none, nothing) = http.median("/rpc/stayexec.approval_list_recent_decisions?class=install")?;
+    // The next page, as whoever reads on asks for it.
+    let (_, page) = http.ask("/rpc/stayexec.approval_list_recent_decisions?limit=500")?;
+    let oldest = page.as_array().and_then(|page| page.last()).and_then(|row| row["audit_id"].as_str()).ok_or("a page")?;
+    let (older, another) = http.median(&format!("/rpc/stayexec.approval_list_recent_decisions?limit=100&before={oldest}"))?;
     println!(
-        "{QUESTIONS} open: {pending:?}; of {ENDED} ended: the last 100 {recent:?}, a search {sought:?}, a class that none has {none:?}"
+        "{QUESTIONS} open: {pending:?}; of {ENDED} ended: the last 100 {recent:?}, an older 100 {older:?}, a search {sought:?}, a class that none has {none:?}"
     );
-    assert_eq!((open as u64, hundred, few, nothing), (QUESTIONS, 100, 10, 0));
+    assert_eq!((open as u64, hundred, another, few, nothing), (QUESTIONS, 100, 100, 10, 0));
     let bound = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 20 });
-    for took in [pending, recent, sought, none] {
+    for took in [pending, recent, older, sought, none] {
         assert!(took <= bound, "{took:?}");
     }
     id_of(&last.ok_or("nothing was asked")?)?;

@@ -37,8 +37,12 @@ export const pending = async () => (await send("GET", "/rpc/stayexec.approval_li
 
 export const decide = async (answer) => (await send("POST", "/rpc/stayexec.approval_decide", answer)).json();
 
-export async function recent(search, kind) {
-	const query = new URLSearchParams({ limit: "100" });
+export const PAGE = 100;
+
+// A page of ended questions: the latest, or those before the one with this id.
+export async function recent(search, kind, before) {
+	const query = new URLSearchParams({ limit: String(PAGE) });
+	if (before) query.set("before", before);
 	if (search) query.set("search", search);
 	if (kind) query.set("class", kind);
 	return (await send("GET", `/rpc/stayexec.approval_list_recent_decisions?${query}`)).json();

@@ -61,6 +61,7 @@ async function follow() {
 }
 
 document.getElementById("more").addEventListener("click", cards.more);
+document.getElementById("older").addEventListener("click", () => quietly(past.more));
 let typing;
 document.getElementById("search").addEventListener("input", () => {
 	clearTimeout(typing);

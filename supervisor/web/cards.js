@@ -44,6 +44,10 @@ function card(question) {
 	title.id = `title-${question.audit_id}`;
 	title.append(element("span", question.class, "class"), document.createTextNode(` by ${plain(question.agent)}`));
 	box.setAttribute("aria-labelledby", title.id);
+	box.tabIndex = -1;
+	const command = element("pre", question.command);
+	command.id = `command-${question.audit_id}`;
+	box.setAttribute("aria-describedby", command.id);
 	const facts = element("dl");
 	row(facts, "Why", (question.reasons ?? []).filter(Boolean).join("; "));
 	row(facts, "Through", (question.ancestry ?? []).join(" → "));
@@ -63,10 +67,13 @@ function card(question) {
 	const answers = element("div", undefined, "answers");
 	answers.setAttribute("role", "group");
 	answers.setAttribute("aria-label", "Answers");
+	answers.setAttribute("aria-describedby", command.id);
 	const told = element("p", "", "wrong");
 	told.setAttribute("role", "alert");
 	const rule = element("div", undefined, "rule");
 	rule.hidden = true;
+	rule.setAttribute("role", "group");
+	rule.setAttribute("aria-label", "What would be remembered");
 	for (const [text, kind, answer, remembers] of ANSWERS) {
 		const button = element("button", text, kind);
 		button.type = "button";
@@ -79,7 +86,7 @@ function card(question) {
 		button.addEventListener("click", () => (remembers ? confirm(rule, text, question.always_rule, give, button) : give()));
 		answers.append(button);
 	}
-	box.append(title, element("pre", question.command), facts, label, answers, rule, told);
+	box.append(title, command, facts, label, answers, rule, told);
 	return { box, time, times, question };
 }
 
@@ -97,6 +104,7 @@ function confirm(rule, text, shownRule, give, from) {
 		rule.hidden = true;
 		from.focus();
 	});
+	rule.onkeydown = (event) => event.key === "Escape" && no.click();
 	const both = element("div", undefined, "answers");
 	both.append(yes, no);
 	rule.replaceChildren(element("p", `${text}: this will be approved without asking`), element("pre", shownRule), both);
@@ -106,6 +114,9 @@ function confirm(rule, text, shownRule, give, from) {
 
 async function answered(question, answer, box, told) {
 	told.textContent = "";
+	// A button that is switched off loses the focus, and the card may be gone before the reply is here.
+	const known = cards.get(question.audit_id);
+	if (known) known.focused = box.contains(document.activeElement);
 	const buttons = [...box.querySelectorAll("button")].filter((button) => !button.disabled);
 	for (const button of buttons) button.disabled = true;
 	try {
@@ -117,18 +128,21 @@ async function answered(question, answer, box, told) {
 		if ([404, 409, 410].includes(error.status)) setTimeout(() => remove(question.audit_id), 4000);
 	}
 	for (const button of buttons) button.disabled = false;
+	if (known?.focused && box.isConnected) box.focus();
+	if (known) known.focused = false;
 }
 
-// Whoever answers by keyboard goes on with the next card.
+// Whoever answers by keyboard goes on with the next card; to the card and not to a button, so that a key that is held or
+// pressed twice answers nothing.
 function remove(id) {
 	const known = cards.get(id);
 	if (!known) return;
-	const focused = known.box.contains(document.activeElement);
+	const focused = known.focused || known.box.contains(document.activeElement);
 	const next = known.box.nextElementSibling ?? known.box.previousElementSibling;
 	known.box.remove();
 	cards.delete(id);
 	questions = questions.filter((question) => question.audit_id !== id);
-	if (focused) (next?.querySelector("button") ?? document.getElementById("open")).focus();
+	if (focused) (next ?? document.getElementById("open")).focus();
 	draw();
 }
 
@@ -151,7 +165,7 @@ function draw() {
 		cards.set(question.audit_id, made);
 		place.append(made.box);
 	}
-	document.getElementById("count").textContent = questions.length ? `(${questions.length})` : "";
+	document.getElementById("count").textContent = questions.length ? `${questions.length} waiting` : "";
 	document.getElementById("none").hidden = questions.length > 0;
 	document.getElementById("more").hidden = questions.length <= shown;
 	document.title = questions.length ? `(${questions.length}) stayexec` : "stayexec";

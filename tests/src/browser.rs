@@ -113,6 +113,29 @@ impl Browser {
         self.ask("POST", &self.within(&format!("/element/{element}/value")), &json!({ "text": text })).map(drop)
     }
 
+    /// Presses keys where the focus is.
+    ///
+    /// # Errors
+    /// The browser says no.
+    pub fn press(&self, keys: &str) -> Result<()> {
+        let steps: Vec<Value> =
+            keys.chars().flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key }))).collect();
+        let actions = json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] });
+        self.ask("POST", &self.within("/actions"), &actions).map(drop)
+    }
+
+    /// What a screen reader is told: role and name of each node that is not ignored, in order.
+    ///
+    /// # Errors
+    /// The browser says no.
+    pub fn accessible(&self) -> Result<Vec<(String, String)>> {
+        let asked = json!({ "cmd": "Accessibility.getFullAXTree", "params": {} });
+        let tree = self.ask("POST", &self.within("/goog/cdp/execute"), &asked)?;
+        let text = |node: &Value, what: &str| node[what]["value"].as_str().unwrap_or_default().to_owned();
+        let nodes = tree["nodes"].as_array().context("nodes")?.iter().filter(|node| node["ignored"] != json!(true));
+        Ok(nodes.map(|node| (text(node, "role"), text(node, "name"))).collect())
+    }
+
     /// The page's text.
     #[must_use]
     pub fn text(&self) -> String {

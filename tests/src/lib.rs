@@ -4,6 +4,7 @@
 //! started has ended before its test ends, also where the test failed, and every wait has a limit. Refuses to reach outside:
 //! victims lie in the scene's folder, and only processes that belong to the scene are ever signalled.
 
+mod alike;
 mod bounds;
 mod browser;
 mod clock;
@@ -23,6 +24,7 @@ mod sys;
 mod terminal;
 mod victim;
 
+pub use alike::{Alike, alike, tools_path};
 pub use bounds::{cannot_run, full, later, not_tried, rounds};
 pub use browser::Browser;
 pub use clock::{let_the_clock_tick, until, within};

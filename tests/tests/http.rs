@@ -48,7 +48,12 @@ fn every_spelling_of_an_answer_is_taken_once() -> Result<()> {
     assert_eq!(scene.pending()?.len(), 3, "the question stays");
     client.post(DECIDE, &json!({ "request_id": one.audit_id, "decision": "approve_once" }))?.expect(200);
     client.post("/rpc/stayexec.approval_decide", &json!({ "audit_id": two.audit_id, "decision": "deny", "note": "no" }))?.expect(200);
-    client.post(DECIDE, &json!({ "audit_id": three.audit_id, "decision": "ApproveFor", "minutes": 10 }))?.expect(200);
+    let minutes = |minutes: &str| format!("{{\"audit_id\":\"{}\",\"decision\":\"ApproveFor\",\"minutes\":{minutes}}}", three.audit_id);
+    for wrong in ["10.5", "-1", "0", "\"10\"", "1441", "1e300", "null"] {
+        client.send("POST", DECIDE, &[], minutes(wrong).as_bytes())?.expect(400);
+    }
+    // JSON has one kind of number.
+    client.send("POST", DECIDE, &[], minutes("10.0").as_bytes())?.expect(200);
     let again = json!({ "audit_id": one.audit_id, "decision": "Deny" });
     client.post(DECIDE, &again)?.expect(409);
     let unknown = json!({ "audit_id": "00000000-0000-7000-8000-000000000000", "decision": "Deny" });
@@ -59,6 +64,12 @@ fn every_spelling_of_an_answer_is_taken_once() -> Result<()> {
     assert_eq!(recent.as_array().map(Vec::len), Some(2));
     let found = client.get("/rpc/stayexec.approval_list_recent_decisions?search=MADE-&class=write")?.expect(200);
     assert_eq!(found.as_array().map(Vec::len), Some(3));
+    let first = recent[1]["audit_id"].as_str().context("an id")?;
+    let rest = client.get(&format!("/rpc/stayexec.approval_list_recent_decisions?before={first}"))?.expect(200);
+    assert_eq!(rest.as_array().map(Vec::len), Some(1), "{rest}");
+    for unknown in ["00000000-0000-7000-8000-000000000000", "x"] {
+        client.get(&format!("/rpc/stayexec.approval_list_recent_decisions?before={unknown}"))?.expect(404);
+    }
     let found = client.get("/rpc/stayexec.approval_list_recent_decisions?class=install")?.expect(200);
     assert_eq!(found, json!([]));
     Ok(())
@@ -89,6 +100,9 @@ fn json_rpc_takes_batches_and_reports_errors() -> Result<()> {
     assert_eq!(replies[6]["error"]["code"], json!(-32_005));
     running.finish()?.expect_line("status 0");
     assert_eq!(client.send("POST", "/rpc", &[], b"{")?.expect(200)["error"]["code"], json!(-32_700));
+    for no_request in [json!("AAA"), json!(1), json!(null), json!(true)] {
+        assert_eq!(client.post("/rpc", &no_request)?.expect(200)["error"]["code"], json!(-32_600));
+    }
     assert_eq!(client.post("/rpc", &json!([]))?.expect(200)["error"]["code"], json!(-32_600));
     assert_eq!(client.post("/rpc", &json!({ "jsonrpc": "1.0", "id": 1, "method": "x" }))?.expect(200)["error"]["code"], json!(-32_600));
     client.post("/rpc", &json!({ "jsonrpc": "2.0", "method": "stayexec.approval_get_gate_state" }))?.expect_empty(204);
@@ -117,8 +131,13 @@ fn whoever_is_not_let_in_decides_nothing() -> Result<()> {
     send(&[auth, ("sec-fetch-site", "cross-site")], good.as_bytes())?.expect(403);
     send(&[auth, ("sec-fetch-site", "same-site")], good.as_bytes())?.expect(403);
     client.bare("OPTIONS", DECIDE, &[("origin", "http://evil.example")], b"")?.expect(403);
-    client.bare("GET", DECIDE, &[auth], b"")?.expect(405);
-    client.bare("DELETE", DECIDE, &[auth], b"")?.expect(405);
+    for (method, address, allowed) in
+        [("GET", DECIDE, "POST"), ("DELETE", DECIDE, "POST"), ("POST", LIST, "GET,HEAD"), ("PUT", LIST, "GET,HEAD")]
+    {
+        let refused = client.bare(method, address, &[auth], b"")?;
+        assert_eq!(refused.header("allow"), Some(allowed), "{method} {address}");
+        refused.expect(405);
+    }
     client.bare("GET", "/nothing", &[auth], b"")?.expect(404);
     for wrong in [&b"{"[..], b"[]", b"1", b"\"x\"", b"\xff", b"{\"audit_id\":1,\"decision\":\"Deny\"}", b"{\"decision\":\"ApproveOnce\"}"] {
         send(&[auth], wrong)?.expect(400);
@@ -154,7 +173,7 @@ fn wrong_tokens_are_slowed_and_the_right_one_is_not() -> Result<()> {
 fn idle_connections_keep_nobody_out() -> Result<()> {
     let scene = Scene::new()?;
     let client = Client::open(&scene)?;
-    let idle: Vec<_> = (0..600).map(|_| client.connect()).collect::<Result<_>>()?;
+    let idle: Vec<_> = (0..1_000).map(|_| client.connect()).collect::<Result<_>>()?;
     let begun = std::time::Instant::now();
     client.get(LIST)?.expect(200);
     assert!(begun.elapsed().as_millis() < 1_000, "{:?}", begun.elapsed());

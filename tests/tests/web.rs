@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::json;
-use stayexec_tests::{Browser, Scene};
+use stayexec_tests::{Browser, Client, Scene};
 
 /// The address that `web` prints.
 fn link(scene: &Scene) -> Result<String> {
@@ -127,5 +127,43 @@ fn history_is_searched_and_filtered() -> Result<()> {
     browser.sees(&rows(1))?;
     browser.types("#class", "destructive")?;
     browser.sees("return !document.getElementById('no-history').hidden")?;
+    Ok(())
+}
+
+#[test]
+fn what_is_older_is_shown_page_by_page() -> Result<()> {
+    let Some(browser) = Browser::start()? else { return Ok(()) };
+    let scene = Scene::new()?;
+    let running = scene.supervised("for i in $(seq 230); do touch file-$i & done; wait; echo over")?;
+    let questions = scene.asked(230)?;
+    browser.open(&link(&scene)?)?;
+    let cards = |count: u32| format!("return document.querySelectorAll('.card').length === {count}");
+    browser.sees(&cards(100))?;
+    browser.click("#more")?;
+    browser.sees(&cards(200))?;
+    let client = Client::open(&scene)?;
+    let deny = |id: &String| json!({ "jsonrpc": "2.0", "id": 1, "method": "stayexec.approval_decide", "params": { "audit_id": id, "decision": "Deny" } });
+    let batch: Vec<_> = questions.iter().map(|question| deny(&question.audit_id)).collect();
+    client.post("/rpc", &json!(batch))?.expect(200);
+    running.finish()?.expect_line("over");
+    let rows = |count: u32| format!("return document.querySelectorAll('#history li').length === {count}");
+    browser.sees(&cards(0))?;
+    browser.sees(&rows(100))?;
+    // What was loaded stays in front of the eyes when something new ends.
+    browser.click("#older")?;
+    browser.sees(&rows(200))?;
+    browser.sees("return document.activeElement === document.querySelectorAll('#history li')[100]")?;
+    let running = scene.supervised("touch newest")?;
+    scene.answer(&scene.asked_once()?, &["deny"])?.expect_code(0);
+    running.finish()?;
+    browser.sees("return document.querySelector('#history li').innerText.includes('touch newest')")?;
+    browser.sees(&rows(201))?;
+    browser.click("#older")?;
+    browser.sees(&rows(231))?;
+    browser.sees("return document.getElementById('older').hidden")?;
+    let shown = browser.script("return new Set([...document.querySelectorAll('#history code')].map((code) => code.textContent)).size")?;
+    assert_eq!(shown, json!(231), "each once");
+    browser.types("#search", "file-23")?;
+    browser.sees(&rows(2))?;
     Ok(())
 }

@@ -11,11 +11,11 @@ use crate::judge::RpcError;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Path, Query, Request, State as With};
-use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::{ALLOW, CONTENT_TYPE, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use serde_json::{Map, Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,7 +31,7 @@ const DECIDES: &str = "approval_decide";
 pub fn router(state: State) -> Router {
     let asking = Router::new()
         .route("/rpc", post(raw))
-        .route("/rpc/{method}", get(read).post(write))
+        .route("/rpc/{method}", any(called))
         .route("/events", get(events::events))
         .route("/metrics", get(metrics))
         .layer(from_fn_with_state(state.clone(), guard::admit));
@@ -105,31 +105,47 @@ async fn raw(With(state): With<State>, Extension(face): Extension<Face>, request
 
 type Parameters = Result<Query<Vec<(String, String)>>, axum::extract::rejection::QueryRejection>;
 
-async fn read(With(state): With<State>, Extension(face): Extension<Face>, Path(method): Path<String>, query: Parameters) -> Response {
-    if method.ends_with(DECIDES) {
-        return refuse(StatusCode::METHOD_NOT_ALLOWED, "an answer is given with POST");
+/// A method by its address: lists are asked with GET, an answer is given with POST.
+async fn called(
+    With(state): With<State>,
+    Extension(face): Extension<Face>,
+    Path(method): Path<String>,
+    query: Parameters,
+    request: Request,
+) -> Response {
+    let decides = method.ends_with(DECIDES);
+    let params = match (request.method().as_str(), decides) {
+        ("POST", true) => object(request.into_body()).await,
+        ("GET" | "HEAD", false) => queried(query),
+        (_, true) => return unfit("POST", "an answer is given with POST"),
+        (_, false) => return unfit("GET,HEAD", "this is asked with GET, or as JSON-RPC at /rpc"),
+    };
+    match params {
+        Ok(params) => method_of(&state, face, method, params).await,
+        Err(response) => *response,
     }
-    let Ok(Query(pairs)) = query else { return refuse(StatusCode::BAD_REQUEST, "the query cannot be understood") };
+}
+
+fn unfit(allowed: &'static str, line: &str) -> Response {
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, line);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+/// The parameters of a query.
+fn queried(query: Parameters) -> Result<Map<String, Value>, Box<Response>> {
+    let refused = |line| Err(Box::new(refuse(StatusCode::BAD_REQUEST, line)));
+    let Ok(Query(pairs)) = query else { return refused("the query cannot be understood") };
     let mut params = Map::new();
     for (name, text) in pairs {
         let number = name == "limit" && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // A number beyond all numbers is a large one.
         let value = if number { json!(text.parse::<u64>().unwrap_or(u64::MAX)) } else { Value::String(text) };
         if params.insert(name, value).is_some() {
-            return refuse(StatusCode::BAD_REQUEST, "a parameter is given twice");
+            return refused("a parameter is given twice");
         }
     }
-    method_of(&state, face, method, params).await
-}
-
-async fn write(With(state): With<State>, Extension(face): Extension<Face>, Path(method): Path<String>, request: Request) -> Response {
-    if !method.ends_with(DECIDES) {
-        return refuse(StatusCode::METHOD_NOT_ALLOWED, "this is asked with GET, or as JSON-RPC at /rpc");
-    }
-    match object(request.into_body()).await {
-        Ok(params) => method_of(&state, face, method, params).await,
-        Err(response) => *response,
-    }
+    Ok(params)
 }
 
 async fn method_of(state: &State, face: Face, method: String, params: Map<String, Value>) -> Response {

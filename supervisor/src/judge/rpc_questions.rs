@@ -3,17 +3,19 @@
 //! Invariant: an answer says who gave it, through which face. Refuses an answer that it does not know, and a note that is
 //! too long to be one.
 
+use super::question::QuestionError;
 use super::question::{Answering, Choice, Question};
-use super::question::{Ended, QuestionError};
 use super::rpc::{RpcError, Text, by, parameters, text};
+use super::store::{Sought, StoreError};
 use super::supervisor::Supervisor;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value, json};
 use stayexec_policy::CommandClass;
 use uuid::Uuid;
 
 /// Longest time for which an approval is remembered: a day.
-const MINUTES: u32 = 24 * 60;
+const MINUTES: u64 = 24 * 60;
 /// Longest note, in bytes.
 const NOTE: usize = 4_096;
 
@@ -61,7 +63,8 @@ struct Decide {
     decision: String,
     note: String,
     face: Option<String>,
-    minutes: Option<u32>,
+    #[serde(deserialize_with = "whole")]
+    minutes: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -90,13 +93,22 @@ pub fn decide(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcErr
     text(&Answered { question, decision: choice.as_str(), decided_by: by })
 }
 
+/// A whole number, also one that is written with a fraction of zero: JSON has one kind of number.
+fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(from)? else { return Ok(None) };
+    let fraction = || number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0);
+    // A number beyond all numbers is a large one.
+    let found = number.as_u64().or_else(|| fraction().map(|number| number as u64));
+    found.map(Some).ok_or_else(|| D::Error::custom(format!("`{number}` is no whole number")))
+}
+
 /// The answers, in the two spellings that clients use.
-fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
+fn choice(word: &str, minutes: Option<u64>) -> Result<Choice, RpcError> {
     match (word, minutes) {
         ("ApproveOnce" | "approve_once", None) => Ok(Choice::ApproveOnce),
         ("AlwaysApprove" | "always_approve", None) => Ok(Choice::AlwaysApprove),
         ("ApproveForRun" | "approve_for_run", None) => Ok(Choice::ApproveForRun),
-        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes)),
+        ("ApproveFor" | "approve_for", Some(minutes @ 1..=MINUTES)) => Ok(Choice::ApproveFor(minutes as u32)),
         ("ApproveFor" | "approve_for", _) => Err(RpcError::parameters(format!("ApproveFor needs minutes, 1 to {MINUTES}"))),
         ("Deny" | "deny", None) => Ok(Choice::Deny),
         ("AskLater" | "ask_later", None) => Ok(Choice::AskLater),
@@ -108,23 +120,38 @@ fn choice(word: &str, minutes: Option<u32>) -> Result<Choice, RpcError> {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Recent {
+    #[serde(deserialize_with = "whole")]
     limit: Option<u64>,
     /// A part of the command.
     search: Option<String>,
     class: Option<CommandClass>,
+    /// The id of an ended question: only those that ended before it.
+    before: Option<String>,
 }
 
-/// The questions that ended last, latest first; those that fit, of the last few thousand, where something is sought.
+/// The questions that ended last, latest first; those that fit, of a few thousand, where something is sought.
 pub fn list_recent_decisions(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError> {
-    let Recent { limit, search, class } = parameters(params)?;
+    let Recent { limit, search, class, before } = parameters(params)?;
     let limit = usize::try_from(limit.unwrap_or(50).clamp(1, 500)).unwrap_or(500);
-    let mut recent: Vec<Ended> = Vec::new();
-    for workspace in supervisor.workspaces.all() {
-        recent.extend(workspace.store.recent(limit, search.as_deref(), class).map_err(|e| RpcError::new(-32_603, e.to_string()))?);
+    let failed = |e: StoreError| RpcError::new(-32_603, e.to_string());
+    let mut behind = None;
+    if let Some(id) = before {
+        let id = Uuid::parse_str(id.trim()).map_err(|_| RpcError::from(QuestionError::Unknown))?;
+        for workspace in supervisor.workspaces.all() {
+            behind = behind.or(workspace.store.place(id).map_err(failed)?);
+        }
+        if behind.is_none() {
+            return Err(QuestionError::Unknown.into());
+        }
     }
-    recent.sort_by(|one, other| other.decided.cmp(&one.decided));
+    let sought = Sought { search, class, behind };
+    let mut recent = Vec::new();
+    for workspace in supervisor.workspaces.all() {
+        recent.extend(workspace.store.recent(limit, &sought).map_err(failed)?);
+    }
+    recent.sort_by(|(one, _), (other, _)| other.cmp(one));
     recent.truncate(limit);
-    text(&recent)
+    text(&recent.into_iter().map(|(_, ended)| ended).collect::<Vec<_>>())
 }
 
 #[derive(Default, Deserialize)]

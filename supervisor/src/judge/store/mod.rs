@@ -7,16 +7,17 @@
 mod grants;
 mod index;
 mod kept;
+mod past;
 mod schema;
 
 pub use index::ingest;
+pub use past::Sought;
 
 use super::grants::Grant;
 use super::question::Ended;
 use super::question::Question;
 use crate::clock::Nanos;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use stayexec_policy::CommandClass;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -41,9 +42,6 @@ pub enum StoreError {
     #[error("cannot index a journal: {0}")]
     Journal(#[from] crate::journal::JournalError),
 }
-
-/// How many of the last questions a search looks through: the judge waits for it.
-const SOUGHT: i64 = 5_000;
 
 fn sql(step: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |cause| StoreError::Sql(step, cause)
@@ -156,25 +154,6 @@ impl Store {
     pub fn deadline(&self, id: Uuid) -> Result<Option<Nanos>, StoreError> {
         let sentence = "SELECT deadline FROM question WHERE id = ?1";
         self.connection.query_row(sentence, [id.to_string()], |row| row.get(0)).optional().map_err(sql("read from"))
-    }
-
-    /// The questions that ended last, latest first: of all, or of the last [`SOUGHT`] those whose command holds `search`
-    /// and that have this class.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn recent(&self, limit: usize, search: Option<&str>, class: Option<CommandClass>) -> Result<Vec<Ended>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let bodies: Vec<String> = if search.is_none() && class.is_none() {
-            let sentence = "SELECT outcome FROM question WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?1";
-            self.rows(sentence, [limit], |row| row.get(0))?
-        } else {
-            let sentence = "SELECT outcome FROM (SELECT outcome, ended FROM question WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?2)
-                WHERE (?3 IS NULL OR instr(lower(outcome ->> '$.command'), lower(?3)) > 0) AND (?4 IS NULL OR outcome ->> '$.class' = ?4)
-                ORDER BY ended DESC LIMIT ?1";
-            self.rows(sentence, params![limit, SOUGHT, search, class.map(|class| class.to_string())], |row| row.get(0))?
-        };
-        bodies.iter().map(|body| serde_json::from_str(body).map_err(StoreError::from)).collect()
     }
 
     fn rows<T>(

@@ -75,7 +75,34 @@ fn a_denial_grants_nothing() -> Result<()> {
     store.ask(&question(9), 1, grant.as_ref(), 100)?;
     store.end(&ended(9, Choice::Deny), 5)?;
     assert!(store.grants(RUN)?.is_empty());
-    assert_eq!(store.recent(10, None, None)?.len(), 1);
+    assert_eq!(store.recent(10, &Sought::default())?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn pages_hold_each_ended_question_once_whatever_ends_meanwhile() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut store = Store::open(&path(&dir))?;
+    let end = |store: &mut Store, id: u128, time| -> Result<()> {
+        store.ask(&question(id), 1, None, 100)?;
+        assert!(store.end(&ended(id, Choice::Deny), time)?);
+        Ok(())
+    };
+    // Several end at the same time.
+    for id in 1..=7 {
+        end(&mut store, id, if id < 5 { 5 } else { 6 })?;
+    }
+    let (mut seen, mut sought) = (Vec::new(), Sought::default());
+    loop {
+        let page = store.recent(2, &sought)?;
+        let Some((place, _)) = page.last() else { break };
+        sought.behind = Some(place.clone());
+        assert_eq!(store.place(page[0].1.question.audit_id)?.as_ref(), Some(&page[0].0));
+        seen.extend(page.into_iter().map(|(_, ended)| ended.question.audit_id.as_u128()));
+        end(&mut store, 100 + seen.len() as u128, 7)?;
+    }
+    assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(store.place(Uuid::from_u128(99))?, None);
     Ok(())
 }
 
