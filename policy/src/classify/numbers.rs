@@ -117,7 +117,7 @@ impl Vars {
             "id" => matches!(known[..], ["-u" | "-g", ..]),
             "grep" | "egrep" | "fgrep" => {
                 // Of several files it prints the names as well.
-                let single = |word: &Word| word.pieces.iter().all(|piece| is_one_word(piece));
+                let single = |word: &Word| word.pieces.iter().all(is_one_word);
                 flags().any(|word| !word.starts_with("--") && word.contains('c'))
                     && flags().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
                     && rest.len() - flags().count() <= 2

@@ -56,7 +56,10 @@ fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
     let width = if call.arch == NATIVE.audit { Width::Wide } else { Width::Narrow };
     let (mut words, mut left, mut at) = (Vec::new(), BYTES_LIMIT, pointers);
     // Linux takes a null vector for an empty one (execve(2)).
-    while pointers != 0 {
+    if pointers == 0 {
+        return Ok(words);
+    }
+    loop {
         // A read never crosses into a page that the vector may not reach.
         let room = (PAGE - at % PAGE) as usize;
         let mut piece = memory::read(call.tid, at, room.max(width.pointer()))?;
@@ -77,7 +80,6 @@ fn strings(call: &Notification, pointers: u64) -> io::Result<Vec<Vec<u8>>> {
             words.push(string);
         }
     }
-    Ok(words)
 }
 
 fn is_execveat(call: &Notification) -> io::Result<bool> {

@@ -40,7 +40,7 @@ pub fn kind(file: &File, head: &[u8]) -> Kind {
     for n in 0..count {
         let mut header = [0; 56];
         let place = table.checked_add(u64::from(n) * u64::from(size));
-        if !place.is_some_and(|place| file.read_exact_at(&mut header, place).is_ok()) {
+        if place.is_none_or(|place| file.read_exact_at(&mut header, place).is_err()) {
             return Kind::Other;
         }
         if !header.starts_with(&PT_INTERP.to_le_bytes()) {
