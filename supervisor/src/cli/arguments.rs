@@ -41,6 +41,9 @@ pub(super) struct RunOptions {
     /// Where a start waits for its answer: loaded (image), or in the call, where no timer of the agent's runs
     #[arg(long)]
     pub(super) hold: Option<Hold>,
+    /// Run the command as this user, out of whose reach the gate's own files are; from root alone
+    #[arg(long, value_name = "NAME")]
+    pub(super) user: Option<String>,
     /// The folder that the run is about [default: the nearest one above with .git or .stayexec.toml]
     #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,

@@ -6,7 +6,7 @@
 use super::arguments::{RunOptions, Switch};
 use crate::config::{Profile, Settings, make_private};
 use crate::error::{Failure, say};
-use crate::warden::Writable;
+use crate::warden::{User, Writable};
 use stayexec_policy::Tier;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,13 @@ impl Confinement {
     /// # Errors
     /// [`Failure::Usage`] for a folder that is not there or holds the workspace of a readonly run; otherwise what kept the
     /// temporary folder from being made.
-    pub(super) fn of(options: &RunOptions, command: &[OsString], settings: &Settings, uid: u32) -> Result<Self, Failure> {
+    pub(super) fn of(
+        options: &RunOptions,
+        command: &[OsString],
+        settings: &Settings,
+        uid: u32,
+        user: Option<&User>,
+    ) -> Result<Self, Failure> {
         let readonly = settings.tier.value == Tier::ReadOnly;
         let confined =
             options.confine.map_or((readonly && !options.observe) || !options.writable.is_empty(), |switch| switch == Switch::On);
@@ -50,12 +56,20 @@ impl Confinement {
             }
             folders.push(folder);
         }
-        folders.extend(state(command, &settings.home).into_iter().filter(|f| !(readonly && settings.workspace.starts_with(f))));
+        // Another user's folders are that user's to make.
+        let own = state(command, &settings.home, user.is_none());
+        folders.extend(own.into_iter().filter(|f| !(readonly && settings.workspace.starts_with(f))));
         if !readonly {
             folders.push(settings.workspace.clone());
         }
-        let temporary = std::env::temp_dir().join(format!("stayexec-{}", uuid::Uuid::now_v7().simple()));
+        // Another user may not get to where our own temporary files lie.
+        let shared = user.map_or_else(std::env::temp_dir, |_| PathBuf::from("/tmp"));
+        let temporary = shared.join(format!("stayexec-{}", uuid::Uuid::now_v7().simple()));
         make_private(&temporary, uid)?;
+        if let Some(user) = user {
+            std::os::unix::fs::chown(&temporary, Some(user.uid), Some(user.gid))
+                .map_err(|e| Failure::Step("hand over the temporary folder", e))?;
+        }
         folders.push(temporary.clone());
         Ok(Self { writable: Writable::Below(folders), temporary: Some(temporary) })
     }
@@ -77,14 +91,14 @@ impl Drop for Confinement {
 }
 
 /// State folders of the agent that the command names. Those that are not there yet are made: Landlock allows only what is.
-fn state(command: &[OsString], home: &Path) -> Vec<PathBuf> {
+fn state(command: &[OsString], home: &Path, make: bool) -> Vec<PathBuf> {
     let name = command.first().map(PathBuf::from).and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()));
     let paths = name.and_then(|name| Profile::started_as(&name)).map(|profile| profile.state.as_slice()).unwrap_or_default();
     paths
         .iter()
         .map(|path| path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |rest| home.join(rest)))
         .inspect(|path| {
-            if path.extension().is_none() {
+            if make && path.extension().is_none() {
                 // Where it cannot be made, the agent could not have made it either.
                 let _ = std::fs::create_dir_all(path);
             }
@@ -101,9 +115,9 @@ mod tests {
     fn a_known_agent_has_its_folders_and_an_unknown_one_none() -> std::io::Result<()> {
         let home = tempfile::tempdir()?;
         std::fs::write(home.path().join(".claude.json"), "{}")?;
-        let folders = state(&["/opt/bin/claude".into()], home.path());
+        let folders = state(&["/opt/bin/claude".into()], home.path(), true);
         assert!(folders.contains(&home.path().join(".claude")) && folders.contains(&home.path().join(".claude.json")));
-        assert!(state(&["bash".into()], home.path()).is_empty());
+        assert!(state(&["bash".into()], home.path(), true).is_empty());
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ mod search;
 mod serve;
 mod show;
 mod tree;
+mod user;
 mod web;
 mod wrap;
 
@@ -74,6 +75,9 @@ enum Verb {
     /// Have agents started behind the gate by their own names
     #[command(subcommand)]
     Wrap(Wrap),
+    /// Tells a run inside a run that there is no gate around it: a gate denies this
+    #[command(hide = true)]
+    Within,
     /// Look at the configuration
     #[command(subcommand)]
     Config(ConfigVerb),
@@ -107,6 +111,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Failure>
         Verb::Web(arguments) => web::open(&arguments),
         Verb::Token(arguments) => web::token(&arguments),
         Verb::History(arguments) => history::run(&arguments),
+        Verb::Within => Ok(exit_code::BLOCKED),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Wrap(Wrap::Install(install)) => wrap::install(&install, &wrap::given(Cli::command(), &arguments)),
         Verb::Wrap(Wrap::Remove { all, names }) => wrap::remove(&names, all),

@@ -4,13 +4,14 @@
 
 use super::arguments::RunOptions;
 use super::confine::Confinement;
+use super::user::Agent;
 use super::{changes, context, search};
 use crate::config::{self, Frozen, Hold, Permission, Require, Settings, Surroundings};
 use crate::error::{Failure, say};
 use crate::exit_code;
 use crate::journal;
 use crate::warden::{self, Plan};
-use stayexec_protocol::{Decision, Mode, Record};
+use stayexec_protocol::{Decision, Mode, Reason, Record};
 use std::ffi::OsString;
 use std::path::Path;
 use uuid::Uuid;
@@ -22,12 +23,26 @@ const GATE: [&str; 2] = ["STAYEXEC_APPROVAL_GATE", "OPENHUMAN_APPROVAL_GATE"];
 pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     let around = Surroundings::current()?;
     let overrides = options.overrides();
-    let settings = config::load(&overrides, &around)?;
+    let agent = options.user.as_deref().map(|name| Agent::named(name, around.uid)).transpose()?;
+    let mut settings = config::load(&overrides, &around)?;
+    if let Some(agent) = &agent {
+        // Whose credentials are in reach, and where the agent keeps its own.
+        settings.home.clone_from(&agent.home);
+    }
     let gate_off = gate_off(&settings, &around);
     observable(&settings, options.observe)?;
-    let confinement = Confinement::of(options, command, &settings, around.uid)?;
+    let confinement = Confinement::of(options, command, &settings, around.uid, agent.as_ref().map(|agent| &agent.user))?;
+    if warden::nested::is_within() {
+        let tier = settings.tier.value.to_string();
+        say(&format!("inside another run, whose gate stays: this one only tightens it, to the tier {tier}"));
+        return Err(warden::nested::join(command, &tier, &confinement.writable, confinement.environment()).into());
+    }
     let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;
     let plan = Plan { shim: !options.no_shim, ..plan };
+    let plan = match agent {
+        Some(agent) => as_user(plan, &agent),
+        None => plan,
+    };
     announce(gate_off, options.observe);
     announce_changes(&settings, &around);
     warn_of_mode(&settings);
@@ -35,6 +50,15 @@ pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     let fail_on_denied = options.fail_on_denied || options.preset.is_some_and(config::Preset::fail_on_denied);
     if fail_on_denied && status == exit_code::OK { denied(&plan) } else { Ok(status) }
 }
+
+/// The same plan for another user: what its tree has to find lies where that user can find it.
+fn as_user(mut plan: Plan, agent: &Agent) -> Plan {
+    plan.environment.extend(agent.environment());
+    Plan { user: Some(agent.user.clone()), taken: Agent::taken(), rooms: SHARED.into(), ..plan }
+}
+
+/// Where the rooms of runs lie that another user has to enter; root's own.
+const SHARED: &str = "/run/stayexec";
 
 /// The plan for a command under these settings; makes the folders that it names.
 pub(super) fn plan(
@@ -81,6 +105,8 @@ pub(super) fn plan(
         },
         holds_calls: frozen.hold == Hold::Call,
         shim: true,
+        user: None,
+        taken: Vec::new(),
         rooms: settings.directories.runtime.join("runs"),
     })
 }
@@ -150,6 +176,8 @@ fn count_denied(path: &Path) -> Result<usize, journal::JournalError> {
     let mut count = 0;
     for record in journal::read(path, None)? {
         match record?.1 {
+            // The question of a run inside this one, which no command asks.
+            Record::Judged(judged) if judged.reason == Reason::Own => {}
             Record::Judged(judged) if judged.decision == Decision::Deny => count += 1,
             Record::Answered(answered) if answered.decision == Decision::Deny => count += 1,
             _ => {}

@@ -10,12 +10,12 @@ use super::grants::Grant;
 use super::remembered::{Pattern, Remembered};
 use super::session::Session;
 use super::workspaces::Workspace;
-use super::{agent, environment, facts, forbidden, rules};
+use super::{agent, environment, facts, forbidden, rules, within};
 use crate::clock::Nanos;
 use crate::config::{Origin, Require, RiskLevel};
 use stayexec_policy::forbidden::Operand;
 use stayexec_policy::{Assessment, CommandClass, GateDecision};
-use stayexec_protocol::{Decision, Event, Reason, Stage};
+use stayexec_protocol::{Decision, Event, Message, Reason, Stage};
 
 /// The variable in which a caller declares the class of what it starts.
 const DECLARED: &[u8] = b"STAYEXEC_DECLARED_CLASS=";
@@ -48,14 +48,33 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     // What only asks whether a person will be asked uses nothing up.
     let preview = is_preview(session, &followed.event);
     let launched = if preview { session.launch.clone().covers(&followed.event) } else { session.launch.covers(&followed.event) };
-    let judgement = observed(session, steps(session, workspace, followed, launched, now));
+    let (inner, first) = session.inner.enter(&followed.event);
+    if first {
+        // What was judged before may be said again only as long as every start has the same tier.
+        session.outbox.send(Message::Forget);
+    }
+    let judgement = steps(session, workspace, followed, launched, inner, now);
+    let judgement = if within::asks(&followed.event) {
+        let note = "a run inside this one: the outer gate stays".into();
+        let (decision, reason, repeatable) = (Decision::Deny, Reason::Own, false);
+        Judgement { decision, reason, note, repeatable, grant: None, pattern: None, ..judgement }
+    } else {
+        observed(session, judgement)
+    };
     if !preview {
         note(session, followed, &judgement, now);
     }
     judgement
 }
 
-fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched: bool, now: Nanos) -> Judgement {
+fn steps(
+    session: &Session,
+    workspace: &Workspace,
+    followed: &Followed,
+    launched: bool,
+    inner: Option<Tier>,
+    now: Nanos,
+) -> Judgement {
     let (event, reading) = (&followed.event, &followed.reading);
     // What a person is asked about, and what an approval covers: the model's command, where the agent has wrapped it.
     let told = reading.told(event);
@@ -66,7 +85,7 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     let image = launched || reading.layer == Layer::Image;
     let agent = image || Agents::arrives(event);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false) && !agent;
+    let repeatable = barred == Ok(false) && !agent && !session.inner.is_any();
     let keeps = agent::is_line(session, event);
     let standing =
         |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };
@@ -83,7 +102,7 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     } else if image {
         once(standing(Decision::Allow, Reason::Own, "the agent starts itself".into()))
     } else {
-        let matrix = session.policy.gate_decision(class);
+        let matrix = within::decision(session, class, inner);
         let rule = rules::strictest(session, workspace, told, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
             (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class, &assessment, why)),
@@ -119,7 +138,9 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
 /// What the process is to the agent from now on, and what can be believed of the agent's files after it.
 fn note(session: &mut Session, followed: &Followed, judgement: &Judgement, now: Nanos) {
     let Followed { event, reading, .. } = followed;
-    if event.stage != Stage::Loaded {
+    // Only what becomes the process counts: an image, or a call of which nothing more is seen.
+    let becomes = event.stage == Stage::Loaded || event.stage == Stage::Called && session.frozen.require == Require::Seccomp;
+    if !becomes {
         return;
     }
     if judgement.reason == Reason::Launch {

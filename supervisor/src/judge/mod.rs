@@ -36,6 +36,7 @@ mod supervisor;
 mod text;
 mod tickets;
 mod way;
+mod within;
 mod workspaces;
 
 pub use check::{Checked, Input, check};

@@ -7,6 +7,7 @@ use super::agent::Agents;
 use super::environment::Harmless;
 use super::grants::Grants;
 use super::launch::Launch;
+use super::within::Inner;
 use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
 use hmac::Hmac;
@@ -48,6 +49,8 @@ pub struct Session {
     pub launch: Launch,
     /// What is known of the agent.
     pub agents: Agents,
+    /// Runs inside it.
+    pub inner: Inner,
     /// Variables that have no program load code.
     pub harmless: Harmless,
     /// What approvals cover.
@@ -90,6 +93,7 @@ impl Session {
             launch: Launch::default(),
             agents: Agents::default(),
             grants: Grants::default(),
+            inner: Inner::default(),
             harmless: Harmless::default(),
             run: Uuid::from_bytes(enlist.run),
             folder,

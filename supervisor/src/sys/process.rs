@@ -79,6 +79,20 @@ pub fn set_no_new_privs() -> io::Result<()> {
     prctl(libc::PR_SET_NO_NEW_PRIVS, 1)
 }
 
+/// This process becomes another user, for good, and may still be looked into by its tracer.
+///
+/// # Errors
+/// EPERM without privilege; EINVAL for ids that the user namespace does not know.
+pub fn become_user(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
+    use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    setgroups(&groups.iter().copied().map(Gid::from_raw).collect::<Vec<_>>())?;
+    setresgid(gid, gid, gid)?;
+    setresuid(uid, uid, uid)?;
+    // The kernel has hidden it with the change.
+    set_dumpable(true)
+}
+
 /// Orphans below this process become its children (PR_SET_CHILD_SUBREAPER).
 ///
 /// # Errors
@@ -108,6 +122,18 @@ pub fn has_capability(number: u32) -> bool {
         .find_map(|line| line.strip_prefix("CapEff:"))
         .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
         .is_some_and(|set| set >> number & 1 == 1)
+}
+
+/// Whether a seccomp filter is around this process; one that cannot be told of is none.
+pub fn is_filtered() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find_map(|line| line.strip_prefix("Seccomp:")).is_some_and(|mode| mode.trim() == "2")
+}
+
+/// SIGPIPE as a program expects it; Rust alone has ignored it.
+pub fn reset_broken_pipe() {
+    // SAFETY: the default disposition runs no code of ours.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
 /// CAP_SYS_ADMIN.

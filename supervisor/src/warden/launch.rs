@@ -5,7 +5,7 @@
 //! judge; a step that fails ends the child. Refuses to look for the program: it is given whole.
 
 use super::fence::{self, Writable};
-use super::{Plan, RunError};
+use super::{Plan, RunError, User};
 use super::{reaper, shim};
 use crate::sys::process::{self, Fork};
 use crate::sys::ptrace::{self, Change};
@@ -130,6 +130,7 @@ struct Child {
     privileged: bool,
     /// Whether a filter notifies each start.
     filtered: bool,
+    user: Option<User>,
     writable: Writable,
     descriptors: process::DescriptorLimit,
 }
@@ -153,6 +154,7 @@ impl Child {
             code: filter::program(),
             privileged,
             filtered: plan.require != Mode::Preload,
+            user: plan.user.clone(),
             writable: plan.writable.clone(),
             descriptors,
         })
@@ -193,10 +195,14 @@ impl Child {
             process::set_no_new_privs().map_err(|e| ("set no_new_privs", e))?;
         }
         fence::raise(&self.writable, self.privileged).map_err(|e| ("fence the tree off from the warden", e))?;
-        if !self.filtered {
-            return (&mut &*socket).write_all(UNFILTERED).map_err(|e| ("say that it is ready", e));
+        // The filter needs the privilege that is given up then.
+        let listener = if self.filtered { Some(filter::install(&self.code).map_err(|e| (INSTALL, e))?) } else { None };
+        if let Some(user) = &self.user {
+            process::become_user(user.uid, user.gid, &user.groups).map_err(|e| ("become the user", e))?;
         }
-        let listener = filter::install(&self.code).map_err(|e| (INSTALL, e))?;
+        let Some(listener) = listener else {
+            return (&mut &*socket).write_all(UNFILTERED).map_err(|e| ("say that it is ready", e));
+        };
         socket::send_descriptor(socket, b"l", &listener).map_err(|e| ("send the listener", e))
     }
 }

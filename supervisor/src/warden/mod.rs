@@ -28,6 +28,7 @@ mod launch;
 mod link;
 mod loading;
 mod lookup;
+pub mod nested;
 mod plan;
 mod poller;
 pub mod probe;
@@ -46,7 +47,7 @@ mod wake;
 mod watch;
 
 pub use fence::Writable;
-pub use plan::{Plan, RunError};
+pub use plan::{Plan, RunError, User};
 
 use crate::journal::{self, Journal};
 use crate::sys::{notify, process, procfs::Procfs};
@@ -145,7 +146,7 @@ fn laid(plan: &Plan) -> Option<shim::Shim> {
     if !plan.shim || !shim::takes_shim(&plan.program) {
         return None;
     }
-    room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
+    room::Room::make(&plan.rooms, plan.run, plan.user.is_some()).and_then(shim::Shim::lay).map_err(|e| left_out(&e)).ok()
 }
 
 /// The shim's library, where it is the whole gate.
@@ -157,7 +158,7 @@ fn laid_alone(plan: &Plan) -> Result<shim::Shim, RunError> {
         );
         return Err(RunError::Unsupported(line));
     }
-    let laid = room::Room::make(&plan.rooms, plan.run, false).and_then(shim::Shim::lay);
+    let laid = room::Room::make(&plan.rooms, plan.run, plan.user.is_some()).and_then(shim::Shim::lay);
     laid.map_err(|cause| RunError::Step { step: "write the preload library", cause })
 }
 

@@ -40,14 +40,29 @@ pub struct Plan {
     pub holds_calls: bool,
     /// Whether the agent's own process gets the shim.
     pub shim: bool,
+    /// Who the command runs as, where that is not the warden's own user.
+    pub user: Option<User>,
+    /// Variables that the launched program does not get.
+    pub taken: Vec<OsString>,
     /// Folder in which each run has one of its own, for what its tree has to find.
     pub rooms: PathBuf,
 }
 
+/// A user as the kernel knows one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Primary group.
+    pub gid: u32,
+    /// All groups.
+    pub groups: Vec<u32>,
+}
+
 impl Plan {
-    /// The environment of the launched program: our own, with what the plan adds.
+    /// The environment of the launched program: our own, with what the plan adds and without what it takes.
     pub fn launch_environment(&self) -> Vec<(OsString, OsString)> {
-        let replaced = |name: &OsString| self.environment.iter().any(|(added, _)| added == name);
+        let replaced = |name: &OsString| self.taken.contains(name) || self.environment.iter().any(|(added, _)| added == name);
         std::env::vars_os().filter(|(name, _)| !replaced(name)).chain(self.environment.iter().cloned()).collect()
     }
 }

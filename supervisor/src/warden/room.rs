@@ -6,7 +6,7 @@
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The folder; removed when dropped.
@@ -25,11 +25,20 @@ impl Room {
     pub fn make(parent: &Path, run: [u8; 16], shared: bool) -> io::Result<Self> {
         let mode = if shared { 0o711 } else { 0o700 };
         DirBuilder::new().recursive(true).mode(mode).create(parent)?;
+        if shared {
+            // Whatever the umask says; it must be ours, and nobody else's to write in.
+            let own = fs::symlink_metadata(parent)?;
+            if !own.is_dir() || own.uid() != nix::unistd::geteuid().as_raw() {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            fs::set_permissions(parent, fs::Permissions::from_mode(mode))?;
+        }
         // Held while folders come and go: one that has just been made is not yet anybody's.
         let _door = lock(parent, FlockArg::LockExclusive)?;
         sweep(parent);
         let path = parent.join(uuid::Uuid::from_bytes(run).simple().to_string());
         DirBuilder::new().mode(mode).create(&path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
         let held = lock(&path, FlockArg::LockExclusiveNonblock)?;
         Ok(Self { path, _held: held })
     }

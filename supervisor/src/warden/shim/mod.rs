@@ -48,6 +48,8 @@ impl Shim {
         }
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o444).open(&path)?;
         io::Write::write_all(&mut file, stayexec_preload::LIBRARY)?;
+        // Whatever the umask says.
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))?;
         drop(file);
         let library = path.as_os_str().as_bytes().to_vec();
         let identity = path::status_here(&library)?.id;

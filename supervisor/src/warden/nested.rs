@@ -1,0 +1,59 @@
+//! A run inside a run: the outer gate stays, and the inner run only tightens it.
+//!
+//! Whether there is an outer gate is found out by starting this program as `stayexec within`, which every gate that judges
+//! loaded images denies: only such a gate makes an image that was started end with 126 before its first instruction.
+//! Invariant: the answer is the kernel's and the outer warden's own; no variable, name or file in the tree can give it.
+//! Refuses to join any other gate: there the inner run does not start.
+
+use super::{RunError, Writable, launch};
+use crate::exit_code;
+use crate::sys::process;
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// The verb that an outer gate denies.
+pub const WITHIN: &str = "within";
+/// The variable with which a start declares the tier of all that comes from it. It only tightens.
+pub const TIER: &str = "STAYEXEC_TIER_WITHIN";
+
+/// Whether a gate of ours that judges loaded images is around this process.
+pub fn is_within() -> bool {
+    if !process::is_filtered() {
+        return false;
+    }
+    let mut probe = Command::new("/proc/self/exe");
+    probe.arg0("stayexec").arg(WITHIN).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.code() == Some(i32::from(exit_code::NOT_EXECUTABLE)))
+}
+
+/// Becomes `command`, confined as told, and declares its tier. Returns only with an error.
+pub fn join(command: &[OsString], tier: &str, writable: &Writable, more: Vec<(OsString, OsString)>) -> RunError {
+    let Some(name) = command.first() else { return RunError::NotFound(String::new()) };
+    let program = match launch::find(name, std::env::var_os("PATH").as_deref()) {
+        Ok(program) => program,
+        Err(e) => return e,
+    };
+    let privileged = process::has_capability(process::CAP_SYS_ADMIN);
+    if let Err(cause) = super::fence::raise(writable, privileged) {
+        return RunError::Step { step: "confine the run", cause };
+    }
+    let own = more.into_iter().chain([(TIER.into(), tier.into())]).collect::<Vec<(OsString, OsString)>>();
+    let kept = std::env::vars_os().filter(|(name, _)| !own.iter().any(|(added, _)| added == name)).collect::<Vec<_>>();
+    let variables = kept.into_iter().chain(own);
+    let entry = |(name, value): (OsString, OsString)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat());
+    let words = |word: &OsString| CString::new(word.as_bytes());
+    let made = variables.map(entry).collect::<Result<Vec<_>, _>>().and_then(|environment| {
+        let argv = command.iter().map(words).collect::<Result<Vec<_>, _>>()?;
+        Ok((CString::new(program.as_os_str().as_bytes())?, argv, environment))
+    });
+    match made {
+        Ok((program_name, argv, environment)) => {
+            process::reset_broken_pipe();
+            RunError::NotExecutable(program.display().to_string(), process::execute(&program_name, &argv, &environment))
+        }
+        Err(e) => RunError::Step { step: "prepare the command line", cause: io::Error::other(e) },
+    }
+}

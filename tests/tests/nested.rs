@@ -1,0 +1,88 @@
+//! A run inside a run: the outer gate stays, and the inner run can only tighten.
+
+use anyhow::Result;
+use stayexec_tests::{Input, Outcome, Scene};
+
+/// An inner run of `tier` as the launched program of an outer one.
+fn nested(scene: &Scene, outer: &str, inner: &str, text: &str) -> Result<Outcome> {
+    let stayexec = scene.binary().display().to_string();
+    let run = scene.run().tier(outer).origin("unattended").unconfined();
+    run.command([stayexec.as_str(), "run", "--tier", inner, "--", "bash", "-c", text]).finish()
+}
+
+#[test]
+fn a_stricter_inner_tier_holds_for_everything_below() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        // A program that is known to read, and starts whatever it is told.
+        let folder = scene.work().join("trusted");
+        std::fs::create_dir(&folder)?;
+        scene.give(&folder)?;
+        scene.fixture("launch")?;
+        std::fs::rename(scene.work().join("launch"), folder.join("launch"))?;
+        scene.configure(&format!("[trust]\ndirs = [{:?}]\n", folder.display().to_string()))?;
+        scene.file("../config/stayexec/knowledge/launch.toml", "[launch]\nclass = \"read\"\n")?;
+        let launch = folder.join("launch").display().to_string();
+        let starts = |tier: &str, words: &str| nested(&scene, "full", tier, &format!("{words} {launch} fork /usr/bin/touch made"));
+        starts("full", "exec")?.expect_code(0).expect_line("status 0");
+        scene.mark("made").expect_made();
+        std::fs::remove_file(scene.work().join("made"))?;
+        for words in ["exec", "env -u STAYEXEC_TIER_WITHIN", "exec env -i"] {
+            let outcome = starts("readonly", words)?;
+            outcome.expect_code(0).expect_line("status 126");
+            scene.mark("made").expect_none();
+            assert!(outcome.err().contains("only tightens it"), "{}", outcome.told());
+        }
+        // What was judged for the outer run before is not repeated for the inner one, and the other way round.
+        let stayexec = scene.binary().display().to_string();
+        let text =
+            format!("touch one; echo status $?; {stayexec} run --tier readonly -- touch one; echo status $?; touch one; echo status $?");
+        let outcome = scene.full(["bash", "-c", &text])?;
+        assert_eq!(outcome.out(), "status 0\nstatus 126\nstatus 0\n", "{}", outcome.told());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_looser_inner_tier_changes_nothing() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let victim = scene.victim("victim")?;
+        let outcome = nested(&scene, "readonly", "full", "rm -rf victim; echo status $?")?;
+        victim.expect_alive();
+        outcome.expect_code(126);
+        let outcome = nested(&scene, "readonly", "full", "ls -d /")?;
+        outcome.expect_code(0).expect_line("/");
+    }
+    Ok(())
+}
+
+#[test]
+fn its_questions_are_the_outer_runs() -> Result<()> {
+    let scene = Scene::new()?;
+    let stayexec = scene.binary().display().to_string();
+    let run = scene.run().tier("supervised").unconfined().input(Input::Open);
+    let running = run.command([stayexec.as_str(), "run", "--tier", "full", "--", "bash", "-c", "touch made & wait; echo over"]).start()?;
+    let question = scene.asked_once()?;
+    scene.mark("made").expect_none();
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    running.finish()?.expect_code(0).expect_line("over");
+    scene.mark("made").expect_made();
+    // One run, one journal.
+    assert_eq!(scene.history()?.iter().map(|entry| entry.row["run"].to_string()).collect::<std::collections::HashSet<_>>().len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_word_in_the_environment_makes_nobody_believe_in_a_gate() -> Result<()> {
+    let scene = Scene::new()?;
+    let victim = scene.victim("victim")?;
+    let run = scene.run().tier("readonly").origin("unattended").unconfined().env("STAYEXEC_TIER_WITHIN", "full");
+    let outcome = run.command(["bash", "-c", "rm -rf victim; echo status $?"]).finish()?;
+    victim.expect_alive();
+    outcome.expect_line("status 126");
+    // Behind a filter of somebody else's it is no gate either.
+    let outer = scene.fixture("outer")?;
+    let run = scene.run().tier("full").origin("unattended").inside([outer.as_str(), "noptrace", "listener", "--"]);
+    run.command(["touch", "made"]).finish()?.expect_code(125);
+    scene.mark("made").expect_none();
+    Ok(())
+}
