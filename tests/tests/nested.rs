@@ -7,26 +7,19 @@ use stayexec_tests::{Input, Outcome, Scene};
 fn nested(scene: &Scene, outer: &str, inner: &str, text: &str) -> Result<Outcome> {
     let stayexec = scene.binary().display().to_string();
     let run = scene.run().tier(outer).origin("unattended").unconfined();
-    run.command([stayexec.as_str(), "run", "--tier", inner, "--", "bash", "-c", text]).finish()
+    run.command([stayexec.as_str(), "run", "--tier", inner, "--confine=off", "--", "bash", "-c", text]).finish()
 }
 
 #[test]
 fn a_stricter_inner_tier_holds_for_everything_below() -> Result<()> {
     for scene in Scene::of_each_user()? {
         // A program that is known to read, and starts whatever it is told.
-        let folder = scene.work().join("trusted");
-        std::fs::create_dir(&folder)?;
-        scene.give(&folder)?;
-        scene.fixture("launch")?;
-        std::fs::rename(scene.work().join("launch"), folder.join("launch"))?;
-        scene.configure(&format!("[trust]\ndirs = [{:?}]\n", folder.display().to_string()))?;
-        scene.file("../config/stayexec/knowledge/launch.toml", "[launch]\nclass = \"read\"\n")?;
-        let launch = folder.join("launch").display().to_string();
-        let starts = |tier: &str, words: &str| nested(&scene, "full", tier, &format!("{words} {launch} fork /usr/bin/touch made"));
-        starts("full", "exec")?.expect_code(0).expect_line("status 0");
+        scene.file("../config/stayexec/knowledge/mine.toml", "[choom]\nclass = \"read\"\noptions = \"-n=\"\nposix = true\n")?;
+        let starts = |tier: &str, words: &str| nested(&scene, "full", tier, &format!("{words} choom -n 0 touch made; echo status $?"));
+        starts("full", "")?.expect_code(0).expect_line("status 0");
         scene.mark("made").expect_made();
         std::fs::remove_file(scene.work().join("made"))?;
-        for words in ["exec", "env -u STAYEXEC_TIER_WITHIN", "exec env -i"] {
+        for words in ["", "env -u STAYEXEC_TIER_WITHIN", "env -i"] {
             let outcome = starts("readonly", words)?;
             outcome.expect_code(0).expect_line("status 126");
             scene.mark("made").expect_none();

@@ -14,7 +14,7 @@ use super::{agent, environment, facts, forbidden, rules, within};
 use crate::clock::Nanos;
 use crate::config::{Origin, Require, RiskLevel};
 use stayexec_policy::forbidden::Operand;
-use stayexec_policy::{Assessment, CommandClass, GateDecision};
+use stayexec_policy::{Assessment, CommandClass, GateDecision, Tier};
 use stayexec_protocol::{Decision, Event, Message, Reason, Stage};
 
 /// The variable in which a caller declares the class of what it starts.
@@ -105,7 +105,9 @@ fn steps(
         let matrix = within::decision(session, class, inner);
         let rule = rules::strictest(session, workspace, told, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
-            (GateDecision::Block, _) => standing(Decision::Deny, Reason::Matrix, blocked(session, class, &assessment, why)),
+            (GateDecision::Block, _) => {
+                standing(Decision::Deny, Reason::Matrix, blocked(within::strictest(session, inner), class, &assessment, why))
+            }
             (_, Some((GateDecision::Block, said))) => standing(Decision::Deny, Reason::Rule, said),
             (_, Some((GateDecision::Prompt, said))) => {
                 prompt(session, true, Judgement { grant: grant(), ..standing(Decision::Hold, Reason::Rule, said) })
@@ -217,8 +219,8 @@ fn observed(session: &Session, judgement: Judgement) -> Judgement {
     Judgement { decision: Decision::Allow, reason: Reason::Observed, note, grant: None, pattern: None, ..judgement }
 }
 
-fn blocked(session: &Session, class: CommandClass, assessment: &Assessment, why: String) -> String {
-    let line = format!("the {} tier refuses {class} commands", session.policy.autonomy());
+fn blocked(tier: Tier, class: CommandClass, assessment: &Assessment, why: String) -> String {
+    let line = format!("the {tier} tier refuses {class} commands");
     if class > assessment.class { format!("{line}: {why}") } else { line }
 }
 

@@ -51,6 +51,12 @@ pub fn decision(session: &Session, class: CommandClass, inner: Option<Tier>) -> 
     if declared as u8 > own as u8 { declared } else { own }
 }
 
+/// The stricter of the run's tier and an inner one.
+pub fn strictest(session: &Session, inner: Option<Tier>) -> Tier {
+    let own = session.policy.autonomy();
+    inner.map_or(own, |tier| if (tier as u8) < own as u8 { tier } else { own })
+}
+
 /// Whether a start only asks whether there is a gate.
 pub fn asks(event: &Event) -> bool {
     matches!(&event.argv[..], [name, verb] if name == b"stayexec" && verb == WITHIN.as_bytes())
