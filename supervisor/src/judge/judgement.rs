@@ -50,7 +50,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     let launched = if preview { session.launch.clone().covers(&followed.event) } else { session.launch.covers(&followed.event) };
     let judgement = observed(session, steps(session, workspace, followed, launched, now));
     if !preview {
-        note(session, followed, &judgement, now);
+        agent::note(session, followed, &judgement, now);
     }
     judgement
 }
@@ -113,35 +113,6 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
                 }
             }
         }
-    }
-}
-
-/// What the process is to the agent from now on, and what can be believed of the agent's files after it.
-fn note(session: &mut Session, followed: &Followed, judgement: &Judgement, now: Nanos) {
-    let Followed { event, reading, .. } = followed;
-    if event.stage != Stage::Loaded {
-        return;
-    }
-    if judgement.reason == Reason::Launch {
-        session.agents.snapshots.begin();
-    }
-    match reading.layer {
-        _ if judgement.decision == Decision::Deny => session.agents.leave(event, None),
-        _ if judgement.agent => {
-            // What it sets for all that it starts counts as if the person had set it.
-            let sets = session.agents.enter(event).map(|profile| profile.environment.as_slice()).unwrap_or_default();
-            let new: Vec<Vec<u8>> = sets.iter().map(|entry| entry.clone().into_bytes()).filter(|e| !session.baseline.contains(e)).collect();
-            session.baseline.extend(new);
-        }
-        Layer::Own(entry) => session.agents.leave(event, Some(entry)),
-        _ => session.agents.leave(event, None),
-    }
-    if let (Some(_), Some(file)) = (&reading.source, &event.script) {
-        session.agents.snapshots.keep(file);
-    }
-    let own = matches!(judgement.reason, Reason::Launch | Reason::Own);
-    if judgement.decision == Decision::Allow && judgement.class > CommandClass::Read && !own {
-        session.agents.snapshots.something_writes(now);
     }
 }
 
