@@ -29,9 +29,13 @@ struct Agent<'s> {
 
 impl<'s> Agent<'s> {
     fn start(scene: &'s Scene, package: &str) -> Result<Self> {
+        Self::start_with(scene, package, &[])
+    }
+
+    fn start_with(scene: &'s Scene, package: &str, words: &[&str]) -> Result<Self> {
         let image = scene.program(package, include_str!("../fixtures/agent.py"))?;
         let_the_clock_tick(&image)?;
-        let run = scene.run().tier("supervised").unconfined().command([image]).input(Input::Open);
+        let run = scene.run().tier("supervised").unconfined().words(words).command([image]).input(Input::Open);
         Ok(Self { scene, running: run.start()?, said: 0 })
     }
 
@@ -252,5 +256,21 @@ fn the_next_supervisor_knows_the_agent() -> Result<()> {
     let (question, _) = agent.asked("run touch made", &["approve"])?;
     assert_eq!(question.command, "touch made");
     agent.finish()?;
+    Ok(())
+}
+
+#[test]
+fn held_in_the_call_the_same_is_asked() -> Result<()> {
+    for package in PACKAGES {
+        let scene = Scene::ordinary()?;
+        let mut agent = Agent::start_with(&scene, package, &["--hold", "call"])?;
+        agent.quietly("run ls -la")?;
+        let (question, said) = agent.asked("run touch made", &["approve"])?;
+        assert!(question.command == "touch made" || package == UNKNOWN, "{package}: {:?}", question.command);
+        assert_eq!(said, "status 0\n", "{package}");
+        scene.mark("made").expect_made();
+        agent.quietly("run ls")?;
+        agent.finish()?;
+    }
     Ok(())
 }

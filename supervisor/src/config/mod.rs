@@ -9,6 +9,7 @@ mod directories;
 mod document;
 mod error;
 mod frozen;
+mod hole;
 mod knowledge;
 mod layers;
 mod outward;
@@ -26,6 +27,7 @@ pub use directories::{Directories, journals, make_private, workspace_state};
 pub use document::{Hold, Origin, Permission, Program, Require, RiskLevel};
 pub use error::ConfigError;
 pub use frozen::{Cell, Frozen, PathText, PlacedRule, Places};
+pub use hole::ends_so;
 pub use knowledge::{KnowledgeText, knowledge, policy};
 pub use layers::{Layer, Overrides};
 pub use outward::{Outward, outward};
@@ -36,7 +38,7 @@ pub use show::{Row, rows};
 pub use source::{Source, Sourced};
 pub use stayexec_policy::rule::Rule;
 pub use surroundings::{MANAGED, Surroundings};
-pub use template::{Around, Found, Template, ends_so, find as find_holes};
+pub use template::{Around, Template, find as find_holes};
 pub use workspace::find as find_workspace;
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::super::hole::ends_so;
 use super::*;
 
 fn around() -> Around<'static> {

@@ -62,19 +62,12 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
         observed(session, judgement)
     };
     if !preview {
-        note(session, followed, &judgement, now);
+        agent::note(session, followed, &judgement, now);
     }
     judgement
 }
 
-fn steps(
-    session: &Session,
-    workspace: &Workspace,
-    followed: &Followed,
-    launched: bool,
-    inner: Option<Tier>,
-    now: Nanos,
-) -> Judgement {
+fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched: bool, inner: Option<Tier>, now: Nanos) -> Judgement {
     let (event, reading) = (&followed.event, &followed.reading);
     // What a person is asked about, and what an approval covers: the model's command, where the agent has wrapped it.
     let told = reading.told(event);
@@ -134,37 +127,6 @@ fn steps(
                 }
             }
         }
-    }
-}
-
-/// What the process is to the agent from now on, and what can be believed of the agent's files after it.
-fn note(session: &mut Session, followed: &Followed, judgement: &Judgement, now: Nanos) {
-    let Followed { event, reading, .. } = followed;
-    // Only what becomes the process counts: an image, or a call of which nothing more is seen.
-    let becomes = event.stage == Stage::Loaded || event.stage == Stage::Called && session.frozen.require == Require::Seccomp;
-    if !becomes {
-        return;
-    }
-    if judgement.reason == Reason::Launch {
-        session.agents.snapshots.begin();
-    }
-    match reading.layer {
-        _ if judgement.decision == Decision::Deny => session.agents.leave(event, None),
-        _ if judgement.agent => {
-            // What it sets for all that it starts counts as if the person had set it.
-            let sets = session.agents.enter(event).map(|profile| profile.environment.as_slice()).unwrap_or_default();
-            let new: Vec<Vec<u8>> = sets.iter().map(|entry| entry.clone().into_bytes()).filter(|e| !session.baseline.contains(e)).collect();
-            session.baseline.extend(new);
-        }
-        Layer::Own(entry) => session.agents.leave(event, Some(entry)),
-        _ => session.agents.leave(event, None),
-    }
-    if let (Some(_), Some(file)) = (&reading.source, &event.script) {
-        session.agents.snapshots.keep(file);
-    }
-    let own = matches!(judgement.reason, Reason::Launch | Reason::Own);
-    if judgement.decision == Decision::Allow && judgement.class > CommandClass::Read && !own {
-        session.agents.snapshots.something_writes(now);
     }
 }
 

@@ -245,6 +245,12 @@ pub fn standard_input(process: &ProcessDir) -> Stdin {
     }
 }
 
+/// Whether the standard error of a process is a terminal, by its name: no file system is asked.
+pub(super) fn errs_on_terminal(procfs: &Procfs, pid: i32) -> bool {
+    let name = procfs.process(pid).and_then(|process| process.link_text("fd/2")).unwrap_or_default();
+    name.starts_with(b"/dev/pts/") || name.starts_with(b"/dev/tty")
+}
+
 const _: () = assert!(TEXT_LIMIT < stayexec_protocol::FRAME_LIMIT as u64);
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl Gate {
     /// and kills it.
     pub(super) fn end_image(&mut self, number: u64, pid: i32, registers: Registers, left: bool, line: String) {
         let ending = if self.has_code_at_hand(pid, registers.ip()) {
-            Ending::begin(pid, registers, left, line.as_bytes())
+            Ending::begin(pid, registers, left, capture::errs_on_terminal(&self.procfs, pid), line.as_bytes())
         } else if let Ok(process) = pidfd::open(pid)
             && self
                 .errands

@@ -12,9 +12,13 @@ mod snapshots;
 pub use images::Agents;
 
 use super::environment;
+use super::following::Followed;
+use super::judgement::Judgement;
 use super::session::Session;
-use crate::config::{Around, find_holes};
-use stayexec_protocol::{Event, Stage};
+use crate::clock::Nanos;
+use crate::config::{Around, Require, find_holes};
+use stayexec_policy::CommandClass;
+use stayexec_protocol::{Decision, Event, Reason, Stage};
 
 /// What a start is to its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +100,37 @@ pub fn read(session: &Session, event: &Event) -> Reading {
 pub fn is_line(session: &Session, event: &Event) -> bool {
     let shell = || believed_name(session, event).is_some_and(|name| lines::SHELLS.contains(&name.as_str()));
     event.agent.is_some() && event.argv.len() > 2 && shell()
+}
+
+/// What the process is to the agent from now on, and what can be believed of the agent's files after it.
+pub fn note(session: &mut Session, followed: &Followed, judgement: &Judgement, now: Nanos) {
+    let Followed { event, reading, .. } = followed;
+    // Only what becomes the process counts: an image, or a call of which nothing more is seen.
+    let becomes = event.stage == Stage::Loaded || event.stage == Stage::Called && session.frozen.require == Require::Seccomp;
+    if !becomes {
+        return;
+    }
+    if judgement.reason == Reason::Launch {
+        session.agents.snapshots.begin();
+    }
+    match reading.layer {
+        _ if judgement.decision == Decision::Deny => session.agents.leave(event, None),
+        _ if judgement.agent => {
+            // What it sets for all that it starts counts as if the person had set it.
+            let sets = session.agents.enter(event).map(|profile| profile.environment.as_slice()).unwrap_or_default();
+            let new: Vec<Vec<u8>> = sets.iter().map(|entry| entry.clone().into_bytes()).filter(|e| !session.baseline.contains(e)).collect();
+            session.baseline.extend(new);
+        }
+        Layer::Own(entry) => session.agents.leave(event, Some(entry)),
+        _ => session.agents.leave(event, None),
+    }
+    if let (Some(_), Some(file)) = (&reading.source, &event.script) {
+        session.agents.snapshots.keep(file);
+    }
+    let own = matches!(judgement.reason, Reason::Launch | Reason::Own);
+    if judgement.decision == Decision::Allow && judgement.class > CommandClass::Read && !own {
+        session.agents.snapshots.something_writes(now);
+    }
 }
 
 /// The entry of the profile for what the agent does by itself, or for what that starts.
