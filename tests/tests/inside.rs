@@ -33,6 +33,26 @@ fn the_tree_cannot_answer_its_own_questions() -> Result<()> {
 }
 
 #[test]
+fn a_process_of_another_run_answers_no_question() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let asking = scene.run().tier("supervised").unconfined().command(["bash", "-c", "touch a; echo status $?"]).start()?;
+        let question = scene.asked_once()?;
+        let stayexec = scene.binary().display().to_string();
+        for words in [&["approve", &question.audit_id][..], &["deny", &question.audit_id], &["pending"], &["stop", "all"]] {
+            // The person's own launch of this very program: nobody judges it, and the kernel refuses it the socket.
+            let outcome = scene.full([&[stayexec.as_str()], words].concat())?;
+            assert_ne!(outcome.code(), 0, "{words:?}: {}", outcome.told());
+            assert!(outcome.stdout.is_empty(), "{words:?}: {}", outcome.told());
+        }
+        assert_eq!(scene.asked_once()?.audit_id, question.audit_id);
+        scene.mark("a").expect_none();
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        asking.finish()?.expect_line("status 0");
+    }
+    Ok(())
+}
+
+#[test]
 fn the_control_socket_is_out_of_reach() -> Result<()> {
     for scene in Scene::of_each_user()? {
         // A launched program is not judged by its class, so that this tries the socket itself.

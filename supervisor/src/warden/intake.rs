@@ -117,8 +117,14 @@ impl Gate {
     /// Whether this very call was refused a moment ago, under another name of its file; then it is refused again.
     pub(super) fn is_refused_again(&mut self, number: u64, event: &Event) -> bool {
         let Some(reason) = self.refusals.why(event, Instant::now()) else { return false };
-        self.record_refusal(number, reason, "its file was refused a moment ago, under another name");
-        self.fail(number, libc::EPERM);
+        const NOTE: &str = "its file was refused a moment ago, under another name";
+        self.record_refusal(number, reason, NOTE);
+        if self.calls.get(number).is_some_and(|call| call.asker.is_some()) {
+            self.tell_and_refuse(number, format!("stayexec: denied: {NOTE}\n"));
+        } else {
+            // Its caller has had its line.
+            self.fail(number, libc::EPERM);
+        }
         true
     }
 
@@ -240,7 +246,8 @@ impl Gate {
         !self.launched && tid == self.agent
     }
 
-    /// The call fails as the kernel would have it fail.
+    /// The call fails as the kernel would have it fail. No way to refuse: a shim that asked goes on, and its C library finds the
+    /// same.
     pub(super) fn fail(&mut self, number: u64, errno: i32) {
         let Some(call) = self.calls.remove(number) else { return };
         match &call.asker {

@@ -29,7 +29,10 @@ impl Watch {
         let count = Arc::new(AtomicU64::new(0));
         let watched = Arc::clone(&count);
         std::thread::Builder::new().name("watch".into()).stack_size(64 << 10).spawn(move || {
-            wait_for_hang(&watched, TICK);
+            let mut seen = Seen::default();
+            while !seen.hangs(watched.load(Ordering::Relaxed)) {
+                std::thread::sleep(TICK);
+            }
             super::say("a program keeps the gate from reading what it calls; the run ends, and nothing more is started");
             let _ = process::kill(agent, libc::SIGKILL);
             process::exit_now(i32::from(crate::exit_code::GATE_FAILED));
@@ -46,14 +49,19 @@ impl Watch {
     }
 }
 
-/// Returns when one read has been under way for too long.
-fn wait_for_hang(count: &AtomicU64, tick: Duration) {
-    let (mut last, mut looks) = (0, 0);
-    while looks < LOOKS {
-        std::thread::sleep(tick);
-        let now = count.load(Ordering::Relaxed);
-        looks = if now % 2 == 1 && now == last { looks + 1 } else { 0 };
-        last = now;
+/// What the watch saw last, and how often in a row.
+#[derive(Debug, Default)]
+struct Seen {
+    count: u64,
+    looks: u32,
+}
+
+impl Seen {
+    /// Whether the same read has been under way for too many looks.
+    fn hangs(&mut self, count: u64) -> bool {
+        let same = count % 2 == 1 && count == self.count;
+        (self.count, self.looks) = (count, if same { self.looks + 1 } else { 0 });
+        self.looks >= LOOKS
     }
 }
 
@@ -63,15 +71,17 @@ mod tests {
 
     #[test]
     fn one_read_that_hangs_is_told_from_many_and_from_rest() {
-        let count = Arc::new(AtomicU64::new(0));
-        let watched = Arc::clone(&count);
-        let watch = std::thread::spawn(move || wait_for_hang(&watched, Duration::from_millis(1)));
-        let watched = Watch(Arc::clone(&count));
-        for _ in 0..10_000 {
-            watched.during(std::thread::yield_now);
-        }
-        assert!(!watch.is_finished());
-        count.fetch_add(1, Ordering::Relaxed);
-        assert!(watch.join().is_ok());
+        let mut seen = Seen::default();
+        assert!((0..100).all(|_| !seen.hangs(0)), "at rest");
+        assert!((0..100).all(|read| !seen.hangs(2 * read + 1)), "another read each time");
+        assert!((0..LOOKS).all(|_| !seen.hangs(301)));
+        assert!(seen.hangs(301));
+    }
+
+    #[test]
+    fn a_read_counts_from_its_beginning_to_its_end() {
+        let watch = Watch(Arc::default());
+        let within = watch.during(|| watch.0.load(Ordering::Relaxed));
+        assert_eq!((within, watch.0.load(Ordering::Relaxed)), (1, 2));
     }
 }
