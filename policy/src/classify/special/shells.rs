@@ -31,6 +31,8 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             raise(out, ReasonCode::DynamicCommand, "a shell without its text");
             return true;
         };
+        // Its parameters are words of the text.
+        vetted.operands.iter().skip(2).for_each(|&at| judge.collect_arg(call.name, &call.args[at], Reach::File));
         let vars = scope.vars.of_child();
         let mut inner = Scope { feed: Feed::default(), vars: &vars, ..deeper(scope) };
         inner.feed.clone_from(&scope.feed);
