@@ -80,7 +80,7 @@ const OPTIONS: &[(&str, &[&str], &str, CommandClass)] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(600), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_answered(text in "\\PC*|[ -~\n]{0,80}|[\\(\\){}\\[\\]$`'\"<>&|;#\\\\ a\n=!]{0,40}") {

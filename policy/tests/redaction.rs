@@ -6,7 +6,7 @@ use stayexec_policy::redact;
 
 /// The words of a line, as a shell would hand them over: quotes taken away, nothing expanded.
 fn words(line: &str) -> Option<Vec<Vec<u8>>> {
-    if line.contains(['\n', '|', '<', '>', ';', '&', '$', '`']) {
+    if line.contains(['\n', '|', '<', '>', ';', '&', '$', '`', '\\']) {
         return None;
     }
     let (mut out, mut word, mut quote) = (Vec::new(), None::<String>, None::<char>);

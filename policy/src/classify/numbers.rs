@@ -111,9 +111,13 @@ impl Vars {
         match &*name {
             "seq" | "echo" => rest.iter().all(|word| self.number_word(word)),
             "expr" => matches!(words[..], [_, Some(ref operator), _] if matches!(&**operator, "+" | "-" | "*" | "/" | "%")),
-            "wc" | "nproc" => all_known && known.len() == flags().count(),
+            "wc" => {
+                all_known
+                    && known.iter().all(|word| matches!(*word, "-l" | "-c" | "-w" | "-m" | "--lines" | "--bytes" | "--words" | "--chars"))
+            }
+            "nproc" => all_known && known.iter().all(|word| *word == "--all"),
             "tput" => matches!(known[..], ["cols" | "lines" | "colors"]) && all_known,
-            "id" => matches!(known[..], ["-u" | "-g", ..]),
+            "id" => matches!(known[..], ["-u" | "-g", ..]) && flags().count() == 1 && rest.len() <= 2,
             "grep" | "egrep" | "fgrep" => {
                 // Of several files it prints the names as well.
                 let single = |word: &Word| word.pieces.iter().all(is_one_word);
@@ -133,11 +137,17 @@ impl Vars {
                 let number = |format: &str| matches!(format, "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%u" | "%g" | "%b");
                 matches!((words.first(), words.get(1)), (Some(Some(option)), Some(Some(format))) if option == "-c" && number(format))
             }
-            "git" => known.contains(&"rev-list") && known.contains(&"--count") && all_known,
-            "jq" => known.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word.trim_end().ends_with("length")) && all_known,
+            "git" => matches!(known[..], ["rev-list", ..]) && known.contains(&"--count") && all_known,
+            "jq" => all_known && known.iter().find(|word| !word.starts_with('-')).is_some_and(|program| ends_in_length(program)),
             _ => false,
         }
     }
+}
+
+/// A program of jq whose last step is `length`, and no other value beside it.
+fn ends_in_length(program: &str) -> bool {
+    let last = program.rsplit('|').next().unwrap_or_default();
+    last.trim() == "length" && !program.contains(['#', ',', '\n'])
 }
 
 /// It stays one word, and is no pattern of file names.

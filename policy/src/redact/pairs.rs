@@ -35,7 +35,9 @@ fn hides(value: &str) -> bool {
     let bare = value.trim_start_matches(['"', '\'', '\\', ' ']);
     let word = bare.split_once(' ').filter(|(scheme, _)| matches!(scheme.to_ascii_lowercase().as_str(), "bearer" | "basic" | "token"));
     let secret = word.map_or(bare, |(_, secret)| secret.trim_start());
-    !secret.is_empty() && !is_variable(secret) && !secret.starts_with("[redacted]") && secret != "="
+    // A pattern that looks for a secret is none.
+    let pattern = secret.starts_with(".*") || secret.starts_with("[^") || secret.starts_with(".+");
+    !secret.is_empty() && !pattern && !is_variable(secret) && !secret.starts_with("[redacted]") && secret != "="
 }
 
 /// `$NAME`, `${…}`, `$(…)`: what it is only shows when it runs.

@@ -10,6 +10,7 @@ mod ast;
 mod compound;
 mod expand;
 mod lexer;
+mod parameter;
 mod parser;
 mod simple;
 

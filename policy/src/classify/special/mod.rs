@@ -3,6 +3,7 @@
 //! A handler returns true when it has judged everything; false lets the table go on after it.
 
 mod asked;
+mod builtins;
 mod interpreter;
 mod more;
 mod shells;
@@ -32,10 +33,10 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "source" => shells::source(judge, &call, scope, out),
         "trap" => shells::trap(judge, &call, scope, out),
         "alias" => shells::alias(&call, out),
-        "declare" => shells::declare(judge, &call, scope, out),
-        "subscript" => shells::subscripts(judge, &call, scope, out),
-        "unset" => shells::unset(judge, &call, scope, out),
-        "setter" => shells::setter(judge, &call, scope, out),
+        "declare" => builtins::declare(judge, &call, scope, out),
+        "subscript" => builtins::subscripts(judge, &call, scope, out),
+        "unset" => builtins::unset(judge, &call, scope, out),
+        "setter" => builtins::setter(judge, &call, scope, out),
         "less" => more::less(&call, out),
         "env" => wrappers::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
