@@ -174,8 +174,11 @@ fn later_for_this_run_and_for_a_time() -> Result<()> {
     let scene = Scene::new()?;
     browser.open(&link(&scene)?)?;
     let choose = |decision: &str| -> Result<()> {
-        browser.click(&format!(".card button[data-decision={decision}]"))?;
-        browser.sees("return document.querySelector('.rule pre').textContent.startsWith('touch')")?;
+        // While an answer is on its way the buttons are off.
+        let button = format!(".card button[data-decision={decision}]");
+        browser.sees(&format!("return document.querySelector('{button}')?.disabled === false"))?;
+        browser.click(&button)?;
+        browser.sees("return document.querySelector('.rule pre').textContent.includes('/touch')")?;
         browser.click(".rule button[data-confirm]")
     };
     // Put off, it stays; approved for the run, the run asks no more.
