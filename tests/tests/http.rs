@@ -273,3 +273,16 @@ fn a_notice_is_given_once_and_one_that_hangs_delays_nothing() -> Result<()> {
     scene.leaves_processes();
     Ok(())
 }
+
+#[test]
+fn a_notice_that_fails_or_cannot_be_given_delays_nothing() -> Result<()> {
+    for program in ["/bin/false", "/no/such/program", "/etc/passwd"] {
+        let scene = Scene::new()?;
+        scene.configure(&format!("[notify]\ncommand = [\"{program}\"]\n"))?;
+        let running = scene.supervised("touch a; echo status $?")?;
+        let question = scene.asked_once()?;
+        scene.answer(&question, &["approve"])?.expect_code(0);
+        running.finish()?.expect_line("status 0");
+    }
+    Ok(())
+}

@@ -62,6 +62,7 @@ fn the_session_does_what_it_shows() -> Result<()> {
 fn the_line_that_installs_does_so() -> Result<()> {
     let readme = std::fs::read_to_string(root().join("README.md"))?;
     let line = readme.lines().find(|line| line.starts_with("cargo install")).context("the README says how to install")?;
+    let line = line.split('#').next().unwrap_or_default().trim();
     let (_, path) = line.split_once("--path ").context("a path")?;
     assert!(std::fs::read_to_string(root().join(path).join("Cargo.toml"))?.contains("[[bin]]\nname = \"stayexec\""));
     if !full() {
@@ -82,6 +83,19 @@ fn the_oldest_rust_is_said_once() -> Result<()> {
     let (_, rest) = manifest.split_once("rust-version = \"").context("a rust-version")?;
     let (version, _) = rest.split_once('"').context("its end")?;
     assert!(std::fs::read_to_string(root().join("README.md"))?.contains(&format!("Rust {version} or later")));
+    Ok(())
+}
+
+#[test]
+fn every_page_is_in_the_table_and_every_link_leads_somewhere() -> Result<()> {
+    let readme = std::fs::read_to_string(root().join("README.md"))?;
+    for page in std::fs::read_dir(root().join("docs"))? {
+        let name = page?.file_name().to_string_lossy().into_owned();
+        assert!(!name.ends_with(".md") || readme.contains(&format!("](docs/{name})")), "{name} is not in the README");
+    }
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(root().join(link).exists(), "{link} leads nowhere");
+    }
     Ok(())
 }
 

@@ -167,3 +167,35 @@ fn what_is_older_is_shown_page_by_page() -> Result<()> {
     browser.sees(&rows(2))?;
     Ok(())
 }
+
+#[test]
+fn later_for_this_run_and_for_a_time() -> Result<()> {
+    let Some(browser) = Browser::start()? else { return Ok(()) };
+    let scene = Scene::new()?;
+    browser.open(&link(&scene)?)?;
+    let choose = |decision: &str| -> Result<()> {
+        // While an answer is on its way the buttons are off.
+        let button = format!(".card button[data-decision={decision}]");
+        browser.sees(&format!("return document.querySelector('{button}')?.disabled === false"))?;
+        browser.click(&button)?;
+        browser.sees("return document.querySelector('.rule pre').textContent.includes('/touch')")?;
+        browser.click(".rule button[data-confirm]")
+    };
+    // Put off, it stays; approved for the run, the run asks no more.
+    let running = scene.supervised("touch a; touch b; echo status $?")?;
+    let question = scene.asked_once()?;
+    browser.click(".card button[data-decision=AskLater]")?;
+    stayexec_tests::within("the answer", || scene.pending().is_ok_and(|open| open.len() == 1 && open[0].audit_id == question.audit_id))?;
+    scene.mark("a").expect_none();
+    choose("ApproveForRun")?;
+    running.finish()?.expect_line("status 0");
+    scene.mark("b").expect_made();
+    // The next run asks again; approved for a time, the one after it does not.
+    let running = scene.supervised("touch c; echo status $?")?;
+    scene.asked_once()?;
+    choose("ApproveFor")?;
+    running.finish()?.expect_line("status 0");
+    scene.supervised("touch d; echo status $?")?.finish()?.expect_line("status 0");
+    scene.mark("d").expect_made();
+    Ok(())
+}

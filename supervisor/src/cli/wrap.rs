@@ -164,3 +164,20 @@ pub fn given(cli: clap::Command, words: &[OsString]) -> Vec<OsString> {
     };
     options.get_arguments().filter(said).flat_map(again).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stayexec_policy::{CommandClass, SecurityPolicy};
+
+    #[test]
+    fn the_class_of_a_launchers_line_is_that_of_what_it_starts() {
+        let options = <RunOptions as clap::Args>::augment_args(clap::Command::new("run"));
+        for option in options.get_arguments().filter_map(|option| Some((option.get_long()?, option.get_action().takes_values()))) {
+            let word = if option.1 { format!("--{}=x", option.0) } else { format!("--{}", option.0) };
+            let line = |command: &str| format!("stayexec wrap run {word} -- {command}");
+            let class = |command: &str| SecurityPolicy::default().classify_command(&line(command));
+            assert_eq!((class("ls -l"), class("rm -r x")), (CommandClass::Read, CommandClass::Destructive), "{word}");
+        }
+    }
+}
