@@ -43,7 +43,9 @@ impl Supervisor {
     }
 
     pub fn serve(address: &Address) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stayexec"));
+        // As users get it, where that was built: its size counts.
+        let built = std::env::var_os("STAYEXEC_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_stayexec").into());
+        let mut command = Command::new(built);
         command.arg("serve").arg("--runtime-dir").arg(&address.runtime_dir).arg("--state-dir").arg(&address.state_dir);
         command.env_clear().stdin(Stdio::null()).stdout(Stdio::null());
         command

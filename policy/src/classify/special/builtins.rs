@@ -18,6 +18,8 @@ fn raise(out: &mut Part, code: ReasonCode, reason: &'static str) {
 pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let flags =
         |letter| call.args.iter().any(|arg| arg.head().starts_with('-') && !arg.head().starts_with("--") && arg.head().contains(letter));
+    // It shows the functions of these names, and can set none.
+    let shows = call.name == "declare" && matches!(call.args.first().and_then(Arg::full), Some("-f" | "-F"));
     for arg in call.args {
         if let Some(found) = subscript_text(&arg.text) {
             out.raise(found);
@@ -39,7 +41,9 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
                     out.raise(found);
                 }
             }
-            None if arg.is_open() && arg.known == 0 => raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs"),
+            None if arg.is_open() && arg.known == 0 && !shows => {
+                raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
+            }
             None if scope.vars.integer(&arg.text) && !scope.vars.is_number(&arg.text) => out.raise(evaluated()),
             None => {}
         }
