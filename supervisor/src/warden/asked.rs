@@ -3,8 +3,9 @@
 //! Invariant: what the C library would try is looked at in its order; the first that is there is judged. Refuses to follow
 //! a program out of the gate unnoticed: one that will not load the library is said so.
 
+use super::call::{Call, State};
 use super::called::{self, Said};
-use super::gate::{Call, Errand, Gate, State};
+use super::gate::{Errand, Gate};
 use super::intake::LOOK;
 use super::lookup::{self, Request};
 use super::shim::Asking;

@@ -3,7 +3,7 @@
 //! Invariant: each call stands in the set of its state and in no other, so no step looks through all calls to find a few:
 //! thousands may be held. Refuses a change of state that goes around `set` and `replace`.
 
-use super::gate::{Call, State};
+use super::call::{Call, State};
 use std::collections::{BTreeSet, HashMap};
 
 /// The calls of a run that are not over.

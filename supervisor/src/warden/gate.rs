@@ -5,19 +5,17 @@
 
 use super::again::Refusals;
 use super::arguments;
+use super::call::State;
 use super::calls::Calls;
 use super::capture::Image;
-use super::ending::Ending;
 use super::errand::Errands;
-use super::hold::{Held, Rest};
 use super::images::Images;
 use super::link::Link;
 use super::lookup::{Found, Heads, Request};
 use super::poller::{Poller, Source};
 use super::repeat::Repeats;
-use super::shim::{self, Alone, Beside};
+use super::shim::{Alone, Beside};
 use super::signals::Signals;
-use super::stack;
 use super::trust::View;
 use super::wake::Wake;
 use super::watch::Watch;
@@ -26,7 +24,7 @@ use crate::journal::Journal;
 use crate::sys::notify::{Notification, Reply};
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script, Verdict};
+use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script};
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,88 +34,6 @@ use std::time::{Duration, Instant};
 
 /// How often held images are looked at for signals.
 const SWEEP: Duration = Duration::from_millis(900);
-
-/// What is judged: an image in its exec stop, or a call whose caller waits in it.
-#[derive(Debug)]
-pub(super) enum Subject {
-    Image(Box<Image>),
-    Call(Box<Event>),
-}
-
-impl Subject {
-    pub(super) fn event(&self) -> &Event {
-        match self {
-            Self::Image(image) => &image.event,
-            Self::Call(event) => event,
-        }
-    }
-
-    /// The event as the judge is told it. The image keeps its environment itself, and holds still: it is read again, rather
-    /// than thousands of copies carried.
-    pub(super) fn event_with_environment(&self, beside: Option<&Beside>) -> Event {
-        let mut event = self.event().clone();
-        if let Self::Image(image) = self {
-            let read = stack::read(event.process.pid as i32, image.registers.sp(), image.registers.width());
-            // One that cannot be read is dying; its call is over in a moment.
-            event.environment = read.map(|initial| initial.environment).unwrap_or_default();
-            shim::leave(beside, &mut event.environment);
-        }
-        event
-    }
-
-    pub(super) fn event_mut(&mut self) -> &mut Event {
-        match self {
-            Self::Image(image) => &mut image.event,
-            Self::Call(event) => event,
-        }
-    }
-}
-
-/// Where a call stands.
-#[derive(Debug)]
-pub(super) enum State {
-    /// A file system is being waited for, until then at the longest.
-    Looking(Instant),
-    /// Another thread of its process is loading.
-    Queued,
-    /// Attached, and let go into the kernel's exec.
-    Loading,
-    /// Loaded; its files are being read off the gate's thread, until then at the longest.
-    Reading { pid: i32, until: Instant },
-    /// The supervisor has been asked.
-    Judging(Subject, Rest),
-    /// A person has been asked.
-    Held(Box<Held>),
-    /// A refused caller gets its line, until then at the longest.
-    Refusing(Instant),
-    /// A denied image is on its way out.
-    Ending(Box<Ending>),
-}
-
-/// One call.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) notification: Notification,
-    /// Where the shim alone asks: the way to the caller, and there is no notification.
-    pub(super) asker: Option<UnixStream>,
-    pub(super) request: Option<Request>,
-    /// Thread group of the caller.
-    pub(super) group: i32,
-    /// The file is a text that was allowed: the kernel's ENOEXEC may reach the caller.
-    pub(super) text_allowed: bool,
-    /// What a person has approved in the call, to be compared with what is loaded.
-    pub(super) approved: Option<Box<Approved>>,
-    pub(super) digest: [u8; 32],
-    pub(super) state: State,
-}
-
-/// An approval that was given in the call.
-#[derive(Debug)]
-pub(super) struct Approved {
-    pub(super) event: Event,
-    pub(super) digest: [u8; 32],
-    pub(super) verdict: Verdict,
-}
 
 /// What comes back from errands.
 #[derive(Debug)]

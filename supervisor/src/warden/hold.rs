@@ -5,7 +5,7 @@
 //! resumed towards user mode only while a signal waits to be delivered first, and with an interrupt pending otherwise.
 //! Anything unforeseen is an error, and the image is killed.
 
-use super::gate::Subject;
+use super::call::Subject;
 use super::snapshot::Snapshot;
 use crate::sys::arch::Registers;
 use crate::sys::ptrace::{self, Change};

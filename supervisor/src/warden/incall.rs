@@ -5,9 +5,10 @@
 //! waits in the call: what is loaded afterwards is judged as ever, and the answer holds for it only if it is in every
 //! respect what was asked about. Refuses, without ptrace, what cannot be read before.
 
+use super::call::{Approved, State, Subject};
 use super::called::{self, Said};
 use super::capture::Image;
-use super::gate::{Approved, Errand, Gate, State, Subject};
+use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::intake::LOOK;
 use super::{arguments, capture, records, repeat};

@@ -4,7 +4,8 @@
 //! the kernel makes an attaching tracer wait for a sibling's exec, which may itself wait for the tracer. Refuses, with
 //! EPERM, what it cannot attach to.
 
-use super::gate::{Call, Errand, Gate, State, Subject};
+use super::call::{Call, State, Subject};
+use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::lookup::{self, Found};
 use super::{arguments, capture, repeat, shim};

@@ -4,8 +4,9 @@
 //! that failed is let go with its errno; one exception: where the kernel could not load a text that nobody has judged,
 //! its caller must not take ENOEXEC for leave to interpret it.
 
+use super::call::{State, Subject};
 use super::capture::Image;
-use super::gate::{Errand, Gate, State, Subject};
+use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::intake::LOOK;
 use super::{capture, ending, repeat};

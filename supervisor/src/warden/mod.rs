@@ -9,6 +9,7 @@
 mod again;
 mod arguments;
 mod asked;
+mod call;
 mod called;
 mod calls;
 mod capture;

@@ -3,8 +3,9 @@
 //! Invariant: the record is in the journal before the effect; where it cannot be written the effect is denial. Refuses a
 //! release of anything that is not what was judged.
 
+use super::call::{State, Subject};
 use super::ending::Ending;
-use super::gate::{Errand, Gate, State, Subject};
+use super::gate::{Errand, Gate};
 use super::hold::{Held, Rest};
 use super::poller::Source;
 use super::snapshot::Snapshot;

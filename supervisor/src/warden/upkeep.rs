@@ -3,8 +3,9 @@
 //! Invariant: a signal ends or stops a held image as it would have ended or stopped the program. Refuses to act on what
 //! the image ignores or blocks (`nohup`).
 
+use super::call::{State, Subject};
 use super::ending::Ending;
-use super::gate::{Errand, Gate, State, Subject};
+use super::gate::{Errand, Gate};
 use crate::sys::procfs::Procfs;
 use crate::sys::ptrace::{self, Change};
 use stayexec_protocol::{Verdict, Withdrawal};
