@@ -67,14 +67,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     judgement
 }
 
-fn steps(
-    session: &Session,
-    workspace: &Workspace,
-    followed: &Followed,
-    launched: bool,
-    inner: Option<Tier>,
-    now: Nanos,
-) -> Judgement {
+fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched: bool, inner: Option<Tier>, now: Nanos) -> Judgement {
     let (event, reading) = (&followed.event, &followed.reading);
     // What a person is asked about, and what an approval covers: the model's command, where the agent has wrapped it.
     let told = reading.told(event);

@@ -5,13 +5,14 @@
 //! Invariant: the answer is the kernel's and the outer warden's own; no variable, name or file in the tree can give it.
 //! Refuses to join any other gate: there the inner run does not start.
 
-use super::{RunError, Writable, launch};
+use super::{RunError, Writable};
 use crate::exit_code;
 use crate::sys::process;
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The verb that an outer gate denies.
@@ -29,13 +30,9 @@ pub fn is_within() -> bool {
     probe.status().is_ok_and(|status| status.code() == Some(i32::from(exit_code::NOT_EXECUTABLE)))
 }
 
-/// Becomes `command`, confined as told, and declares its tier. Returns only with an error.
-pub fn join(command: &[OsString], tier: &str, writable: &Writable, more: Vec<(OsString, OsString)>) -> RunError {
-    let Some(name) = command.first() else { return RunError::NotFound(String::new()) };
-    let program = match launch::find(name, std::env::var_os("PATH").as_deref()) {
-        Ok(program) => program,
-        Err(e) => return e,
-    };
+/// Becomes `command`, whose first word was found at `program`, confined as told, and declares its tier. Returns only with an
+/// error.
+pub fn join(program: &Path, command: &[OsString], tier: &str, writable: &Writable, more: Vec<(OsString, OsString)>) -> RunError {
     let privileged = process::has_capability(process::CAP_SYS_ADMIN);
     if let Err(cause) = super::fence::raise(writable, privileged) {
         return RunError::Step { step: "confine the run", cause };
