@@ -35,7 +35,8 @@ pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
     if warden::nested::is_within() {
         let tier = settings.tier.value.to_string();
         say(&format!("inside another run, whose gate stays: this one only tightens it, to the tier {tier}"));
-        let program = search::program(command.first().map(OsString::as_os_str).unwrap_or_default(), around.variable("PATH"))?;
+        let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+        let program = search::program(name, around.variable("PATH"))?;
         return Err(warden::nested::join(&program, command, &tier, &confinement.writable, confinement.environment()).into());
     }
     let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;

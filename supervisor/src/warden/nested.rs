@@ -30,7 +30,8 @@ pub fn is_within() -> bool {
     probe.status().is_ok_and(|status| status.code() == Some(i32::from(exit_code::NOT_EXECUTABLE)))
 }
 
-/// Becomes `command`, whose file is `program`, confined as told, and declares its tier. Returns only with an error.
+/// Becomes `command`, whose first word was found at `program`, confined as told, and declares its tier. Returns only with an
+/// error.
 pub fn join(program: &Path, command: &[OsString], tier: &str, writable: &Writable, more: Vec<(OsString, OsString)>) -> RunError {
     let privileged = process::has_capability(process::CAP_SYS_ADMIN);
     if let Err(cause) = super::fence::raise(writable, privileged) {
