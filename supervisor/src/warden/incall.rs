@@ -10,7 +10,7 @@ use super::called::{self, Said};
 use super::capture::Image;
 use super::gate::{Errand, Gate};
 use super::hold::Rest;
-use super::intake::LOOK;
+use super::intake::{LOOK, is_absence};
 use super::{arguments, capture, records, repeat};
 use stayexec_protocol::{Answer, Decision, Event, Message, Mode, Reason, Stage, Verdict, Withdrawal};
 use std::io;
@@ -58,7 +58,7 @@ impl Gate {
             // What is loaded, or the kernel, has the last word.
             Err(_) if self.mode == Mode::Verify => return self.attach(number),
             // Nothing that may be executed is there; ENOEXEC would have the caller interpret what nobody has judged.
-            Err(e) if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP | libc::EFAULT)) => {
+            Err(e) if e.raw_os_error().is_some_and(is_absence) => {
                 return self.fail(number, e.raw_os_error().unwrap_or(libc::EACCES));
             }
             Err(e) => return self.refuse(number, Reason::Unreadable, &format!("it cannot be told what would be started: {e}")),

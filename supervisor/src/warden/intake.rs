@@ -252,8 +252,9 @@ impl Gate {
     pub(super) fn fail(&mut self, number: u64, errno: i32) {
         let Some(call) = self.calls.remove(number) else { return };
         match &call.asker {
-            // The C library says it by itself.
-            Some(asker) => shim::reply(asker, Said::GoOn),
+            // Of what is not there the C library says so by itself.
+            Some(asker) if is_absence(errno) => shim::reply(asker, Said::GoOn),
+            Some(asker) => shim::reply(asker, Said::Refused(b"stayexec: denied: it was refused a moment ago, under another name")),
             None => self.answer(call.notification.id, Reply::Errno(errno)),
         }
     }
@@ -261,4 +262,9 @@ impl Gate {
     pub(super) fn set(&mut self, number: u64, state: State) {
         self.calls.replace(number, state);
     }
+}
+
+/// Whether nothing that could be started is behind this errno.
+pub(super) fn is_absence(errno: i32) -> bool {
+    matches!(errno, libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP | libc::EFAULT)
 }
