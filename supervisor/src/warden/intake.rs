@@ -247,8 +247,8 @@ impl Gate {
         !self.launched && tid == self.agent
     }
 
-    /// The call fails as the kernel would have it fail. No way to refuse: a shim that asked goes on, and its C library finds the
-    /// same.
+    /// The call fails as the kernel would have it fail. A shim that asked goes on where nothing is there, and its C library
+    /// finds the same; everything else is refused to it.
     pub(super) fn fail(&mut self, number: u64, errno: i32) {
         let Some(call) = self.calls.remove(number) else { return };
         match &call.asker {
