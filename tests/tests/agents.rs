@@ -215,6 +215,8 @@ fn an_answer_after_the_agent_gave_up_counts_once_for_the_same_command() -> Resul
         within("the question to be withdrawn", || scene.pending().is_ok_and(|pending| pending.is_empty()))?;
         let abandoned = scene.abandoned()?;
         assert_eq!(abandoned.iter().map(|q| &q.audit_id).collect::<Vec<_>>(), [&question.audit_id], "{package}");
+        let table = scene.stayexec().words(["pending"]).finish()?;
+        assert!(table.out().contains("1 more can be answered"), "{}", table.told());
         scene.answer(&question, &["approve"])?.expect_code(0);
         scene.answer(&question, &["approve"])?.expect_code(5);
         scene.mark("made").expect_none();

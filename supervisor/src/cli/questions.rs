@@ -18,10 +18,12 @@ const SHOWN: usize = 8;
 
 /// Lists the open questions.
 pub fn pending(arguments: &Pending) -> Result<u8, Failure> {
-    let list = match connect()? {
-        Some(mut connection) => remote::call(&mut connection, "approval_list_pending", &json!({ "abandoned": arguments.abandoned }))?,
-        None => json!([]),
+    let mut connection = connect()?;
+    let mut listed = |abandoned: bool| match &mut connection {
+        Some(connection) => remote::call(connection, "approval_list_pending", &json!({ "abandoned": abandoned })),
+        None => Ok(json!([])),
     };
+    let list = listed(arguments.abandoned)?;
     if arguments.json {
         print::json(&list)?;
         return Ok(exit_code::OK);
@@ -29,6 +31,12 @@ pub fn pending(arguments: &Pending) -> Result<u8, Failure> {
     let questions: Vec<Question> = serde_json::from_value(list).map_err(|e| Failure::Rpc(e.to_string()))?;
     let rows: Vec<_> = questions.iter().map(row).collect();
     print::table(["ID", "CLASS", "DEADLINE", "AGENT", "COMMAND"], &rows)?;
+    if !arguments.abandoned {
+        let more = listed(true)?.as_array().map_or(0, Vec::len);
+        if more > 0 {
+            print::line(&format!("{more} more can be answered though the agent has stopped waiting: stayexec pending --abandoned"))?;
+        }
+    }
     Ok(exit_code::OK)
 }
 
