@@ -127,9 +127,15 @@ impl Judge<'_> {
 
     /// What options and operands come to.
     pub fn vetted(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
+        self.does(entry, name, args, vetted, scope, out);
+        // After what the program does anyway: an option is the reason only where it raises.
         for finding in &vetted.findings {
             out.raise_at(finding.clone(), entry.at);
         }
+    }
+
+    /// What the program does, its options' own classes aside.
+    fn does(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
         self.collect_options(entry, name, args, vetted);
         for taken in &vetted.taken {
             self.value(entry, name, taken, scope, out);
@@ -192,7 +198,7 @@ impl Judge<'_> {
         let below = args[at].full().and_then(|word| entry.subcommand(word));
         match below {
             Some(below) => {
-                let full = if self.explain { format!("{name} {}", args[at].text) } else { name.to_owned() };
+                let full = format!("{name} {}", args[at].text);
                 let mut inner = part(String::new());
                 self.entry(below, &full, &args[at + 1..], scope, &mut inner);
                 adopt(out, inner);
