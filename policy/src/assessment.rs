@@ -73,6 +73,9 @@ pub struct Assessment {
     pub trusted: bool,
     /// The whole text that will run was seen: no shell or interpreter that takes it from elsewhere.
     pub text_seen: bool,
+    /// What runs is in the arguments alone, or in programs known by their names: no script file and no program of the tree
+    /// that may be another one tomorrow.
+    pub self_contained: bool,
     /// The file operand that decides what this start runs, as it stands in `argv`. A caller that can read it asks again with
     /// it as [`Exec::script`](crate::Exec::script); until then the class counts it as unknown.
     pub wants: Option<Vec<u8>>,

@@ -46,7 +46,8 @@ impl Shape {
         let name = program.rsplit('/').next().unwrap_or(&program);
         let entry = policy.knowledge().program(name);
         let kind = entry.map_or(Kind::Exact, |entry| kind(entry, &argv));
-        if matches!(kind, Kind::Never) || !policy.classify_argv(exec, places).text_seen {
+        let assessment = policy.classify_argv(exec, places);
+        if matches!(kind, Kind::Never) || !assessment.text_seen || !assessment.self_contained {
             return None;
         }
         match entry.filter(|_| trusted && class < CommandClass::Network && matches!(kind, Kind::Shape)) {
@@ -191,6 +192,12 @@ mod tests {
             ("/usr/bin/env", &["env", "bash"]),
             ("/usr/bin/timeout", &["timeout", "9", "sh", "-s"]),
             ("/usr/bin/unshare", &["unshare", "-r"]),
+            ("/usr/bin/timeout", &["timeout", "9", "python3", "x.py"]),
+            ("/usr/bin/timeout", &["timeout", "9", "./x"]),
+            ("/usr/bin/bash", &["bash", "-c", "./x.sh"]),
+            ("/usr/bin/bash", &["bash", "-c", "make && bash x.sh"]),
+            ("/usr/bin/bash", &["bash", "-c", ". ./x.sh"]),
+            ("/usr/bin/bash", &["bash", "-c", "curl x | sh"]),
             ("/usr/bin/busybox", &["busybox", "sh"]),
             ("/usr/bin/xargs", &["xargs", "rm"]),
             ("/usr/bin/parallel", &["parallel", "-j2"]),

@@ -269,6 +269,7 @@ fn a_file_that_decides_is_wanted() {
     assert_eq!(wants("/usr/bin/node", &["node", "/usr/bin/npm", "ls"]).as_deref(), Some("/usr/bin/npm"));
     assert_eq!(wants("/usr/bin/python3.11", &["python3", "-u", "tool.py"]).as_deref(), Some("tool.py"));
     assert_eq!(wants("/usr/bin/perl", &["perl", "-w", "x.pl", "x.pl"]).as_deref(), Some("x.pl"));
+    assert_eq!(wants("/usr/bin/env", &["env", "node", "x.js"]).as_deref(), Some("x.js"));
     assert_eq!(wants("/usr/bin/busybox", &["sh", "x.sh"]).as_deref(), Some("x.sh"));
     for (path, argv) in [
         ("/usr/bin/bash", &["bash", "-c", "ls"][..]),
@@ -280,7 +281,6 @@ fn a_file_that_decides_is_wanted() {
         ("/usr/bin/python3.11", &["python3", "-c", "1", "x"]),
         ("/usr/bin/python3.11", &["python3", "-"]),
         ("/usr/bin/perl", &["perl", "-ne", "print", "x"]),
-        ("/usr/bin/env", &["env", "node", "x.js"]),
         ("/usr/bin/ls", &["ls", "x"]),
         ("/usr/bin/nosuch", &["nosuch", "x"]),
     ] {
@@ -294,6 +294,26 @@ fn a_file_that_decides_is_wanted() {
     });
     assert_eq!((asked.class, asked.wants, asked.text_seen), (Read, None, true));
     assert!(!assess(&Start { path: "/usr/bin/bash", argv: &["bash", "x.sh"], ..PLAIN }).text_seen);
+}
+
+#[test]
+fn a_script_behind_a_wrapper_is_looked_at() {
+    for argv in [
+        &["timeout", "9", "bash", "x.sh"][..],
+        &["nice", "-n", "1", "bash", "x.sh"],
+        &["env", "A=1", "timeout", "-s", "KILL", "9", "bash", "x.sh"],
+    ] {
+        let path = format!("/usr/bin/{}", argv[0]);
+        let start = Start { path: &path, argv, ..PLAIN };
+        assert_eq!(assess(&start).wants.as_deref(), Some(&b"x.sh"[..]), "{argv:?}");
+        let read = |text| {
+            let script = Behind { operand: true, kernel: false, ..behind("x.sh", "/home/dev/proj/x.sh", text) };
+            assess(&Start { script: Some(script), ..start })
+        };
+        let (tame, wild, unread) = (read(Some("ls")), read(Some("rm -rf x")), read(None));
+        assert_eq!((tame.class, tame.wants, tame.text_seen), (Write, None, true), "{argv:?}");
+        assert_eq!((wild.class, unread.class, unread.text_seen), (Destructive, Write, false), "{argv:?}");
+    }
 }
 
 #[test]
@@ -311,6 +331,8 @@ fn a_text_from_elsewhere_is_not_seen() {
         ("/usr/bin/busybox", &["busybox", "sh"]),
         ("/usr/bin/parallel", &["parallel", "-j", "2"]),
         ("/usr/bin/unshare", &["unshare", "-r"]),
+        ("/usr/bin/timeout", &["timeout", "9", "./x"]),
+        ("/usr/bin/timeout", &["timeout", "9", "bash", "x.sh"]),
     ] {
         assert!(!seen(path, argv), "{argv:?}");
     }

@@ -202,6 +202,20 @@ fn stop_ends_a_run() -> Result<()> {
 }
 
 #[test]
+fn stop_ends_what_does_not_listen() -> Result<()> {
+    let scene = Scene::new()?;
+    let text = "trap '' TERM HUP; (setsid sleep 1003 &); touch a; while :; do sleep 1004; done";
+    let running = supervised(&scene, text).start()?;
+    let question = scene.asked_once()?;
+    within("the one that left", || scene.processes().iter().any(|process| process.line == "sleep 1003"))?;
+    let run = question.row["run"].as_str().unwrap_or_default().to_owned();
+    scene.stayexec().words(["stop", &run]).finish()?.expect_code(0);
+    assert_eq!(running.finish()?.code(), 128 + 9);
+    within("everything to end", || !scene.processes().iter().any(|process| process.line.starts_with("sleep 100")))?;
+    Ok(())
+}
+
+#[test]
 fn a_waiting_line_tells_the_agent() -> Result<()> {
     let scene = Scene::new()?;
     let running = supervised(&scene, "touch a; echo status $?").start()?;

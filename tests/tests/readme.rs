@@ -1,6 +1,6 @@
 //! The session of the README, run as written.
 //!
-//! A block that begins with ```console holds commands behind `$ ` and what they print; `[..]` stands for any text in a line.
+//! A block that begins with ```console holds commands behind `$ ` and what they print; `…` stands for any text in a line.
 
 use anyhow::{Context, Result, ensure};
 use stayexec_tests::{Scene, cannot_run, full};
@@ -31,7 +31,7 @@ fn session(readme: &str) -> Result<(String, Vec<String>)> {
 }
 
 fn fits(line: &str, pattern: &str) -> bool {
-    match pattern.split_once("[..]") {
+    match pattern.split_once('…') {
         Some((head, tail)) => line.len() >= head.len() + tail.len() && line.starts_with(head) && line.ends_with(tail),
         None => line == pattern,
     }

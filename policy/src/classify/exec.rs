@@ -13,7 +13,7 @@ use super::vars::Vars;
 use super::vet::Finding;
 use crate::forbidden::Operands;
 use crate::knowledge::Meaning;
-use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, SecurityPolicy, Stdin};
+use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, Script, SecurityPolicy, Stdin};
 
 /// Files that are several programs, told apart by `argv[0]`.
 const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase-box", "ubase-box", "crunch"];
@@ -32,6 +32,7 @@ pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_
         entry: deciding.entry.clone(),
         trusted: start.file.trusted(places),
         text_seen,
+        self_contained: !judge.by_name.get(),
         wants,
     };
     (assessment, part)
@@ -54,11 +55,18 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     let rest = args.get(1..).unwrap_or_default();
     let kernel = start.script.is_some_and(|script| script.interpreted_by_kernel);
     let file = script::call(judge, name, rest, kernel, &scope);
+    let behind = if file.is_none() { script::behind(judge, name, rest, &scope) } else { None };
+    let is_of = |call: &script::ScriptCall, script: &Script<'_>| call.path.full().is_some_and(|path| path.as_bytes() == script.path);
     judge.collect_command(&args);
     let mut wants = None;
     let text_seen = match (start.script, &file) {
-        (Some(script), Some(call)) if call.path.full().is_some_and(|path| path.as_bytes() == script.path) => {
-            script::judge(judge, start, &script, call, places, &scope, &mut out)
+        (Some(script), Some(call)) if is_of(call, &script) => script::judge(judge, start, &script, call, places, &scope, &mut out),
+        (Some(script), None) if script.operand && behind.as_ref().is_some_and(|call| is_of(call, &script)) => {
+            // The wrapper counts with its unread script, whose text can only raise.
+            judge.named(name, rest, &scope, &mut out);
+            let call = behind.as_ref();
+            let seen = call.is_some_and(|call| script::judge(judge, start, &script, call, places, &scope, &mut out));
+            seen && judge.text_seen()
         }
         (Some(script), _) if !script.interpreted_by_kernel && judge.knowledge.program(name).is_none() => {
             match script.text.and_then(|text| std::str::from_utf8(text).ok()) {
@@ -73,10 +81,10 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
         }
         _ => {
             judge.named(name, rest, &scope, &mut out);
-            if let Some(call) = &file {
+            if let Some(call) = file.as_ref().or(behind.as_ref()) {
                 wants = start.script.is_none().then(|| script::wanted(start, call)).flatten();
             }
-            file.is_none() && judge.text_seen()
+            file.is_none() && behind.is_none() && judge.text_seen()
         }
     };
     environment(judge, start, name, &scope, &mut out);

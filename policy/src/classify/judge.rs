@@ -35,6 +35,8 @@ pub(crate) struct Judge<'p> {
     pub disputed: Cell<Disputed>,
     /// A shell or an interpreter takes its text from where nobody sees it.
     pub unseen: Cell<bool>,
+    /// Something runs that a file holds which only its name stands for: a script, a program of the tree.
+    pub by_name: Cell<bool>,
     pub collected: Option<RefCell<Collected>>,
 }
 
@@ -84,6 +86,7 @@ impl<'p> Judge<'p> {
             bytes: Cell::new(0),
             disputed: Cell::default(),
             unseen: Cell::new(false),
+            by_name: Cell::new(false),
             collected: None,
         }
     }
@@ -91,6 +94,12 @@ impl<'p> Judge<'p> {
     /// What is being judged runs text that is in no argument: it comes by the input, or from a terminal.
     pub fn runs_unseen(&self) {
         self.unseen.set(true);
+        self.by_name.set(true);
+    }
+
+    /// What is being judged runs what lies in a file that anyone may change.
+    pub fn runs_by_name(&self) {
+        self.by_name.set(true);
     }
 
     /// Whether the whole text of what was judged was there to be seen.

@@ -11,7 +11,6 @@ use crate::{CommandClass, Part, ReasonCode};
 impl Judge<'_> {
     pub fn payload(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, scope: &Scope<'_>, out: &mut Part) {
         out.raise_at(Finding::new(entry.class, ReasonCode::Known, name.to_owned()), entry.at);
-        let mut rest: &[usize] = &vetted.operands;
         if entry.payload == Some(Payload::Dashes) {
             self.collect_operands(entry, name, args, vetted);
             let dashes = args.iter().position(|arg| arg.full() == Some("--"));
@@ -23,18 +22,16 @@ impl Judge<'_> {
             out.add(child, self.explain);
             return;
         }
-        rest = rest.get(entry.skip..).unwrap_or_default();
-        if entry.assigns {
-            while let Some(&at) = rest.first()
-                && let Some((variable, value)) = split_assignment(&args[at])
+        let rest = vetted.operands.get(entry.skip..).unwrap_or_default();
+        let start = self.payload_start(entry, args, vetted);
+        for &at in rest.iter().take_while(|&&at| entry.assigns && start != Some(at)) {
+            if let Some((variable, value)) = split_assignment(&args[at])
+                && let Some(found) = self.assignment(&variable, &value, scope)
             {
-                if let Some(found) = self.assignment(&variable, &value, scope) {
-                    out.raise(found);
-                }
-                rest = &rest[1..];
+                out.raise(found);
             }
         }
-        let Some(&start) = rest.first() else {
+        let Some(start) = start else {
             self.bare(entry, name, out);
             // What a wrapper starts when it is told nothing is a shell.
             if out.class > CommandClass::Read && !vetted.taken.iter().any(|taken| matches!(taken.role, Role::Data | Role::Run | Role::Exec))
@@ -56,6 +53,12 @@ impl Judge<'_> {
         if out.code == ReasonCode::Parts {
             out.code = ReasonCode::Payload;
         }
+    }
+
+    /// Where the command begins that a wrapper starts.
+    pub fn payload_start(&self, entry: &Entry, args: &[Arg], vetted: &Vetted) -> Option<usize> {
+        let mut rest = vetted.operands.get(entry.skip..)?.iter().copied();
+        rest.find(|&at| !(entry.assigns && split_assignment(&args[at]).is_some()))
     }
 
     /// A command that a program starts: no function of the text is meant.

@@ -60,6 +60,7 @@ impl Judge<'_> {
         let short = base(name);
         if short.len() < name.len() && !standard(name) {
             self.collect_path(name, name);
+            self.runs_unseen();
             out.raise(Finding::new(
                 CommandClass::Write,
                 ReasonCode::UntrustedFile,

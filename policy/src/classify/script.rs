@@ -10,7 +10,7 @@ use super::payload::deeper;
 use super::program::base;
 use super::special::{Call, env_words};
 use super::vet::{Finding, vet};
-use crate::knowledge::{Entry, Role};
+use crate::knowledge::{Entry, Payload, Role};
 use crate::{CommandClass, Exec, FileFacts, Part, Places, ReasonCode, Script};
 
 /// A call whose text is a file that stands among its operands.
@@ -42,6 +42,31 @@ pub(super) fn call(judge: &Judge<'_>, name: &str, args: &[Arg], through: bool, s
         kind @ ("shell" | "interpreter") => direct(entry, name, args, kind == "shell"),
         _ => None,
     }
+}
+
+/// The script of the command that a wrapper starts, whose words are the wrapper's last: `timeout 9 bash x.sh`.
+pub(super) fn behind(judge: &Judge<'_>, name: &str, args: &[Arg], scope: &Scope<'_>) -> Option<ScriptCall> {
+    let mut words: Vec<Arg> = std::iter::once(Arg::closed(name)).chain(args.iter().cloned()).collect();
+    for _ in 0..super::judge::MAX_LEVELS {
+        let entry = judge.knowledge.program(base(words.first()?.full()?))?;
+        words = if entry.special.as_deref() == Some("env") {
+            let mut found = part(String::new());
+            env_words(judge, &Call { entry, name: "env", args: &words[1..] }, scope, &mut found)
+        } else if entry.special.is_none() && entry.payload == Some(Payload::Argv) {
+            let start = judge.payload_start(entry, &words[1..], &vet(entry, &words[1..]))?;
+            words.split_off(start + 1)
+        } else {
+            return None;
+        };
+        let first = words.first()?.full()?;
+        if first.contains('/') && !super::program::standard(first) {
+            return None;
+        }
+        if let Some(found) = call(judge, base(first), &words[1..], false, scope) {
+            return Some(found);
+        }
+    }
+    None
 }
 
 fn direct(entry: &Entry, name: &str, args: &[Arg], shell: bool) -> Option<ScriptCall> {

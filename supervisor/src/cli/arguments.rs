@@ -171,15 +171,20 @@ pub(super) struct Approve {
     /// Remember it in this run
     #[arg(long, conflicts_with = "for_time")]
     pub(super) run: bool,
-    /// Remember it for a time, as 10m
-    #[arg(long = "for", value_name = "TIME")]
-    pub(super) for_time: Option<Deadline>,
+    /// Remember it for a time of whole minutes, as 10m
+    #[arg(long = "for", value_name = "TIME", value_parser = whole_minutes)]
+    pub(super) for_time: Option<u64>,
+}
+
+fn whole_minutes(text: &str) -> Result<u64, String> {
+    let seconds = text.parse::<Deadline>().map_err(|e| e.to_string())?.duration().as_secs();
+    if seconds % 60 == 0 { Ok(seconds / 60) } else { Err("give whole minutes, as 5m".into()) }
 }
 
 impl Approve {
     pub(super) fn decision(&self) -> questions::Decision {
         match self.for_time {
-            Some(time) => questions::Decision::For(time.duration().as_secs().div_ceil(60)),
+            Some(minutes) => questions::Decision::For(minutes),
             None if self.always => questions::Decision::Named("AlwaysApprove"),
             None if self.run => questions::Decision::Named("ApproveForRun"),
             None => questions::Decision::Named("ApproveOnce"),

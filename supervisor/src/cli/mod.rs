@@ -35,7 +35,7 @@ use std::io::{self, Write};
 
 /// Holds a coding agent's commands until they are judged.
 #[derive(Debug, Parser)]
-#[command(name = "stayexec", version, disable_help_subcommand = true)]
+#[command(name = "stayexec", version)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

@@ -52,6 +52,9 @@ pub fn add(words: &[String], decision: GateDecision, message: Option<String>, wo
     let params = json!({ "workspace": name, "match": words, "decision": decision, "message": message, "face": "cli" });
     let added = remote::call(&mut connection, "rules_add", &params)?;
     print::line(&format!("added: {}", added["id"].as_str().unwrap_or_default()))?;
+    // Options behind the first word are the rule's: seen here, a misplaced one is noticed.
+    let words: Vec<String> = words.iter().map(|word| stayexec_policy::display::word(word)).collect();
+    print::line(&format!("{decision}: whatever begins `{}`", words.join(" ")))?;
     Ok(exit_code::OK)
 }
 

@@ -115,6 +115,23 @@ pub fn believed_name(session: &Session, event: &Event) -> Option<Vec<u8>> {
     }
 }
 
+/// The command that a script is which can be believed, by its file's name: `npm test` for `node /usr/bin/npm test`.
+pub fn script_command(session: &Session, event: &Event) -> Option<Vec<String>> {
+    let plain = Reading::PLAIN;
+    let script = exec(session, event, None, &plain).script.filter(|script| script.file.trusted(&session.places()))?;
+    let at = event.argv.iter().position(|word| *word == script.path)?;
+    // An option in front of it would have the interpreter do something besides; and `env` goes by PATH.
+    let between = event.argv.get(1..at)?;
+    let launch_path = || event.environment.iter().filter(|entry| entry.starts_with(b"PATH=")).all(|entry| session.baseline.contains(entry));
+    if between.len() > 1 || between.iter().any(|word| word.starts_with(b"-") || word.contains(&b'=')) || (at > 1 && !launch_path()) {
+        return None;
+    }
+    let name = std::str::from_utf8(script.file.name()).ok()?;
+    let name = name.strip_suffix("-cli.js").or_else(|| name.strip_suffix(".js")).unwrap_or(name).to_owned();
+    let rest = event.argv[at + 1..].iter().map(|word| String::from_utf8(word.clone()).ok());
+    std::iter::once(Some(name)).chain(rest).collect()
+}
+
 /// Whether there is knowledge about the program that an event starts.
 pub fn is_known(session: &Session, event: &Event) -> bool {
     let name = event.executable.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();

@@ -28,6 +28,12 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     if !trusted || all.iter().all(|placed| placed.rule.decision != GateDecision::Allow) || !environment::is_inert(session, event) {
         return None;
     }
+    if let Some(words) = facts::script_command(session, event) {
+        let mut allowing = all.iter().filter(|placed| placed.rule.decision == GateDecision::Allow);
+        if let Some(found) = allowing.find(|placed| placed.rule.matches(&session.policy, &words)) {
+            return Some(found);
+        }
+    }
     // What a program is called is its caller's choice: an allowing rule goes by the file.
     let mut by_file = event.clone();
     if let Some(called) = by_file.argv.first_mut() {
@@ -99,6 +105,7 @@ fn names(event: &Event) -> Vec<Vec<String>> {
 mod tests {
     use super::super::session::testing::{event, session, workspace};
     use super::*;
+    use stayexec_protocol::Script;
 
     fn rule(words: &[&str], decision: GateDecision) -> PlacedRule {
         let pattern = words.iter().map(|word| Token::One((*word).to_owned())).collect();
@@ -124,6 +131,36 @@ mod tests {
         assert_eq!(decided("/usr/bin/rm", &["git", "status"], true), None);
         assert_eq!(decided("/home/dev/x", &["git", "push"], false), Some(GateDecision::Block));
         assert_eq!(decided("/usr/bin/node", &["node", "/usr/bin/npm", "install"], true), Some(GateDecision::Prompt));
+        Ok(())
+    }
+
+    #[test]
+    fn a_believed_script_is_allowed_by_its_name() -> Result<(), Box<dyn std::error::Error>> {
+        let (session, _messages) = session(|frozen| frozen.rules = vec![rule(&["npm", "test"], GateDecision::Allow)])?;
+        let (workspace, _dir) = workspace()?;
+        let npm = Script {
+            resolved: b"/usr/lib/node_modules/npm/bin/npm-cli.js".to_vec(),
+            root_owned: true,
+            chain_root_owned: true,
+            unchanged: true,
+            same_view: true,
+            ..Script::unreadable(b"/usr/bin/npm".to_vec(), false)
+        };
+        let decided = |path: &str, words: &[&str], script: &Script| {
+            let start = Event { script: Some(script.clone()), ..event(path, words) };
+            strictest(&session, &workspace, &start, true).map(|placed| placed.rule.decision)
+        };
+        let allow = Some(GateDecision::Allow);
+        assert_eq!(decided("/usr/bin/env", &["/usr/bin/env", "node", "/usr/bin/npm", "test"], &npm), allow);
+        assert_eq!(decided("/usr/bin/node", &["node", "/usr/bin/npm", "test", "--", "x"], &npm), allow);
+        assert_eq!(decided("/usr/bin/node", &["node", "/usr/bin/npm", "install"], &npm), None);
+        assert_eq!(decided("/usr/bin/node", &["node", "--require", "/usr/bin/npm", "test"], &npm), None);
+        // A link may be called anything; the file it leads to is what counts.
+        let other = Script { root_owned: false, ..npm.clone() };
+        let named = Script { resolved: b"/usr/bin/other".to_vec(), ..npm };
+        for script in [other, named] {
+            assert_eq!(decided("/usr/bin/node", &["node", "/usr/bin/npm", "test"], &script), None);
+        }
         Ok(())
     }
 }

@@ -44,6 +44,16 @@ impl Procfs {
     pub fn process(&self, pid: i32) -> io::Result<ProcessDir> {
         path::reference(self.0.as_fd(), pid.to_string().as_bytes(), INSIDE).map(ProcessDir)
     }
+
+    /// The processes that there are at this moment.
+    ///
+    /// # Errors
+    /// EMFILE and the like.
+    pub fn pids(&self) -> io::Result<Vec<i32>> {
+        let folder = path::open_file(self.0.as_fd(), b".", INSIDE)?;
+        let entries = nix::dir::Dir::from_fd(folder)?.into_iter();
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect())
+    }
 }
 
 fn own_instance() -> io::Result<OwnedFd> {

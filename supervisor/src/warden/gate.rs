@@ -82,6 +82,10 @@ pub(super) struct Gate {
     pub(super) watch: Watch,
     pub(super) next_call: u64,
     pub(super) next_sweep: Instant,
+    /// The agent's parent.
+    pub(super) reaper: i32,
+    /// The person has ended the run: when what is left is ended.
+    pub(super) stopping: Option<Instant>,
     /// Writing to the supervisor is waited for.
     pub(super) writing: bool,
     /// The tree was started with no_new_privs.
@@ -206,10 +210,11 @@ impl Gate {
         };
         let sweep = self.calls.is_any_held().then_some(self.next_sweep);
         let greeting = self.alone.as_ref().and_then(Alone::greeting);
-        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).min()
+        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).chain(self.stopping).min()
     }
 
     fn tick(&mut self, now: Instant) {
+        self.press(now);
         for number in self.calls.timed().collect::<Vec<_>>() {
             match self.calls.get_mut(number).map(|call| &mut call.state) {
                 Some(State::Looking(until) | State::Refusing(until) | State::Reading { until, .. }) if *until <= now => {
@@ -253,6 +258,9 @@ impl Gate {
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
     fn end(mut self, status: i32) -> io::Result<i32> {
+        if self.stopping.is_some() {
+            self.clear();
+        }
         // Its hello may have come with its end.
         self.open_door();
         let heard = self.alone.as_ref().is_none_or(|alone| alone.greeting().is_none());

@@ -42,6 +42,7 @@ mod shim;
 mod signals;
 mod snapshot;
 mod stack;
+mod stopping;
 mod trust;
 mod upkeep;
 mod wake;
@@ -97,6 +98,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     }
     let procfs = Arc::new(Procfs::open().map_err(step("open a procfs of the warden's own"))?);
     let agent = procfs.process(launched.pid).map_err(step("find the launched process"))?;
+    let reaper = agent.stat().map_err(step("find the launched process's parent"))?.parent;
     let view = trust::View::take(&agent, started).map_err(step("take a view of the files"))?;
     journal.append(&records::started(plan, run, plan.require)).map_err(step("write the journal"))?;
     if let Some(listener) = &launched.listener {
@@ -107,6 +109,8 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         mode: plan.require,
         holds_calls: plan.holds_calls,
         agent: launched.pid,
+        reaper,
+        stopping: None,
         beside,
         alone,
         silent: HashSet::new(),

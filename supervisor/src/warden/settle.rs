@@ -11,7 +11,7 @@ use super::poller::Source;
 use super::snapshot::Snapshot;
 use super::{capture, records, repeat};
 use crate::sys::arch::Registers;
-use crate::sys::{pidfd, process, ptrace};
+use crate::sys::{pidfd, ptrace};
 use stayexec_protocol::{Answer, CLASS_WORDS, Decision, Message, Reason, Script, Stage, Verdict, Withdrawal};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -269,18 +269,6 @@ impl Gate {
         // Nothing proceeds by it, so an unwritable journal, which has been reported, changes nothing.
         let _ = self.record(&records::withdrawn(number, question, why));
         self.link.send(&Message::Withdraw(number, why));
-    }
-
-    /// The person ends the run: the agent is told to end, and what it waits for is denied.
-    pub(super) fn stop(&mut self) {
-        let _ = process::kill(self.agent, libc::SIGTERM);
-        for number in self.calls.held() {
-            let Some(State::Held(held)) = self.calls.state(number) else { continue };
-            let note = b"the run was stopped".to_vec();
-            let verdict = Verdict { decision: Decision::Deny, note, ..held.verdict.clone() };
-            self.withdraw(number, Withdrawal::RunEnded);
-            self.deny(number, &verdict);
-        }
     }
 
     pub(super) fn start_moving(&mut self, number: u64) {

@@ -37,6 +37,9 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     }
     // Without text and file, or with `-` for one, it reads its input.
     let file = vetted.operands.first().is_some_and(|&at| call.args[at].full() != Some("-"));
+    if file {
+        judge.runs_by_name();
+    }
     if !file && scope.feed.text.is_none() && !vetted.taken.iter().any(|taken| taken.role == Role::Data) {
         judge.runs_unseen();
     }

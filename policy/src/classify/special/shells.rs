@@ -50,6 +50,7 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         && !vetted.has("-s")
     {
         judge.collect_arg(call.name, script, Reach::File);
+        judge.runs_by_name();
         raise(out, ReasonCode::InterpreterText, "a script that was not read");
         return true;
     }
@@ -90,6 +91,7 @@ pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         out.add(child, judge.explain);
     }
     if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.own_files.is_source(path, judge.home))) {
+        judge.runs_by_name();
         raise(out, ReasonCode::InterpreterText, "a script that was not read");
     }
     true
