@@ -105,6 +105,25 @@ fn a_file_of_the_tree_is_remembered_until_it_changes() -> Result<()> {
 }
 
 #[test]
+fn a_script_behind_a_wrapper_is_remembered_with_its_content() -> Result<()> {
+    let scene = Scene::new()?;
+    let script = scene.file("s.py", "open('made', 'w')\n")?;
+    let ask = "timeout 9 python3 s.py; echo status $?";
+    let running = supervised(&scene, ask).start()?;
+    scene.answer(&scene.asked_once()?, &["approve", "--always"])?.expect_code(0);
+    // What the wrapper starts is another start: an interpreter's script gives no grant.
+    scene.answer(&scene.asked_once()?, &["approve", "--always"])?.expect_code(0);
+    running.finish()?.expect_line("status 0");
+    supervised(&scene, ask).finish()?.expect_line("status 0");
+    std::fs::write(script, "open('evil', 'w')\n")?;
+    let running = supervised(&scene, ask).start()?;
+    scene.answer(&scene.asked_once()?, &["deny"])?.expect_code(0);
+    running.finish()?.expect_line("status 126");
+    scene.mark("evil").expect_none();
+    Ok(())
+}
+
+#[test]
 fn an_interpreter_is_remembered_with_its_text() -> Result<()> {
     let scene = Scene::new()?;
     let text = "python3 -c 'open(\"a\", \"w\")'; python3 -c 'open(\"a\", \"w\")'; python3 -c 'open(\"b\", \"w\")'; echo status $?";

@@ -152,9 +152,13 @@ fn ctrl_c_on_a_held_foreground_job() -> Result<()> {
 
 #[test]
 fn a_script_that_changes_while_it_is_held_is_asked_about_again() -> Result<()> {
-    for scene in Scene::of_each_user()? {
+    for (scene, call) in Scene::of_each_user()?.into_iter().flat_map(|scene| {
+        let scene = std::rc::Rc::new(scene);
+        ["./script", "timeout 9 bash ./script", "env A=1 nice -n 1 sh script"].map(|call| (std::rc::Rc::clone(&scene), call))
+    }) {
         let script = scene.program("script", "#!/bin/sh\ntouch a\n")?;
-        let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", "./script; echo status $?"]).start()?;
+        let text = format!("{call}; echo status $?");
+        let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", &text]).start()?;
         let first = scene.asked_once()?;
         std::fs::write(&script, "#!/bin/sh\ntouch evil\n")?;
         scene.answer(&first, &["approve"])?;
