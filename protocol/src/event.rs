@@ -68,6 +68,9 @@ wire_struct! {
         pub same_view: bool,
         /// Its ELF interpreter has all four properties above and /etc/ld.so.preload is absent or likewise; true for a static image.
         pub linker_trusted: bool,
+        /// Its file system moves the ctime of a file that is written through a mapping, so that [`FileId`] tells contents
+        /// apart; tmpfs does not.
+        pub dated: bool,
     }
 }
 

@@ -111,6 +111,9 @@ fn words(session: &Session, event: &Event, class: CommandClass) -> Option<[u8; 3
             shape.same_file
         }
     };
+    if same_file && !event.executable.dated {
+        return None;
+    }
     if same_file {
         let FileId { dev, ino, size, ctime } = event.executable.id;
         for number in [dev, ino, size, ctime.cast_unsigned()] {
@@ -185,6 +188,13 @@ mod tests {
         let write = CommandClass::Write;
         assert_eq!(covered(&tool(1), &tool(1), write, [0; 32])?, Some(true));
         assert_eq!(covered(&tool(1), &tool(2), write, [0; 32])?, Some(false));
+        let memory = |dated| {
+            let mut event = tool(1);
+            event.executable.dated = dated;
+            event
+        };
+        assert_eq!(covered(&memory(false), &memory(false), write, [0; 32])?, None);
+        assert_eq!(covered(&memory(true), &memory(false), write, [0; 32])?, Some(false));
         let script = Script { text: Some(vec![]), ..Script::unreadable(b"/w/x".to_vec(), false) };
         let run = |ctime| Event { script: Some(script.clone()), ..tool(ctime) };
         assert_eq!(covered(&run(1), &run(1), write, [0; 32])?, Some(true));

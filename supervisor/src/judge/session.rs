@@ -139,6 +139,7 @@ pub mod testing {
                 unchanged: true,
                 same_view: true,
                 linker_trusted: true,
+                dated: true,
             },
             argv: argv(words),
             environment: vec![],

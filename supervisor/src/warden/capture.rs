@@ -117,6 +117,7 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
             unchanged: false,
             same_view: false,
             linker_trusted: false,
+            dated: false,
         },
         argv,
         environment: Vec::new(),

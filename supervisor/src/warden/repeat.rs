@@ -94,6 +94,7 @@ mod tests {
                 unchanged: true,
                 same_view: true,
                 linker_trusted: true,
+                dated: true,
             },
             argv: vec![b"ls".to_vec(), b"a".to_vec()],
             environment: vec![b"X=1".to_vec()],

@@ -4,7 +4,7 @@
 //! the image; where a look fails the fact is false. Refuses to add the facts up.
 
 use super::devices::Devices;
-use crate::sys::path::{self, Status};
+use crate::sys::path::{self, Lookup, Status};
 use crate::sys::procfs::{ProcessDir, Procfs};
 use stayexec_protocol::{Executable, FileId, Script};
 use std::collections::HashMap;
@@ -40,8 +40,11 @@ struct Linker {
 struct Place {
     same_file: bool,
     chain_root_owned: bool,
+    dated: bool,
 }
 
+/// A path as the launched program's root has it.
+const HERE: Lookup = Lookup { in_root: true, one_mount: false, cached: false, no_follow: true };
 /// Most places that are remembered.
 const BOUND: usize = 4096;
 
@@ -78,6 +81,7 @@ impl View {
             chain_root_owned: false,
             unchanged: status.id.ctime < self.started,
             same_view: false,
+            dated: false,
             linker_trusted,
             path,
             id: status.id,
@@ -114,6 +118,7 @@ impl View {
             chain_root_owned: false,
             unchanged: status.id.ctime < self.started,
             same_view: false,
+            dated: false,
             linker_trusted,
             path,
             id: status.id,
@@ -127,6 +132,7 @@ impl View {
         let place = self.place(&executable.path, &executable.id, here);
         executable.chain_root_owned = place.chain_root_owned;
         executable.same_view = place.same_file;
+        executable.dated = place.dated;
     }
 
     /// The script with what its name is worth; `reference` is what it was read from.
@@ -148,7 +154,7 @@ impl View {
         if !here || !self.devices.is_quick(id.dev) {
             // In another view the path means something else, and what it means in ours nobody asked; on a slow file system
             // looking could wait for whoever serves it. Nothing there is trusted by its name.
-            return Place { same_file: false, chain_root_owned: false };
+            return Place { same_file: false, chain_root_owned: false, dated: false };
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= BOUND {
@@ -157,12 +163,21 @@ impl View {
         *seen.entry((path.to_vec(), id.clone())).or_insert_with(|| Place {
             same_file: self.look(path).is_some_and(|s| s.id == *id),
             chain_root_owned: self.chain_belongs_to_root(path),
+            dated: self.is_dated(path),
         })
     }
 
     /// The image has the root and the mount namespace of the run: its paths mean what ours mean.
     pub fn is_here(&self, process: &ProcessDir) -> bool {
         process.follow_status("root").is_ok_and(|root| place_of(&root) == self.launched_root)
+    }
+
+    /// Whether its file system tells contents apart by time: one in memory has no fault at which it would.
+    fn is_dated(&self, path: &[u8]) -> bool {
+        const IN_MEMORY: [i64; 3] = [libc::TMPFS_MAGIC, 0x8584_58f6, libc::HUGETLBFS_MAGIC];
+        path::reference(self.root.as_fd(), path, HERE)
+            .and_then(|file| path::file_system(&file))
+            .is_ok_and(|kind| !IN_MEMORY.contains(&kind))
     }
 
     fn look(&self, path: &[u8]) -> Option<Status> {
@@ -219,6 +234,17 @@ mod tests {
         assert!(!view.chain_belongs_to_root(b"/tmp/env"));
         assert!(!view.chain_belongs_to_root(b"/none/env"));
         assert!(!view.chain_belongs_to_root(b"env"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_system_in_memory_dates_no_content() -> io::Result<()> {
+        let view = View::take(&Procfs::open()?.process(std::process::id() as i32)?, 0)?;
+        let kind = |path: &[u8]| path::reference(view.root.as_fd(), path, HERE).and_then(|file| path::file_system(&file));
+        for path in [&b"/dev/shm"[..], b"/usr/bin/env", b"/tmp"] {
+            assert_eq!(view.is_dated(path), kind(path)? != libc::TMPFS_MAGIC, "{}", String::from_utf8_lossy(path));
+        }
+        assert!(!view.is_dated(b"/none"));
         Ok(())
     }
 

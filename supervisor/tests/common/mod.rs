@@ -134,6 +134,7 @@ pub fn event(call: u64) -> Event {
             unchanged: true,
             same_view: true,
             linker_trusted: true,
+            dated: true,
         },
         argv: vec![b"frobnicate".to_vec(), call.to_string().into_bytes()],
         environment: vec![],
