@@ -111,6 +111,7 @@ fn a_daemon_that_left_its_parent_is_asked_anew() -> Result<()> {
     let second = asked_after(&scene, &first)?;
     assert_eq!(second.argv.last().map(String::as_str), Some("late"), "{}", second.row);
     scene.mark("late").expect_none();
+    assert!(!second.row["ancestry"].to_string().contains("stayexec"), "nobody outside the tree: {}", second.row);
     scene.answer(&second, &["deny"])?.expect_code(0);
     running.finish()?;
     scene.mark("late").expect_none();

@@ -39,7 +39,13 @@ pub fn list(json: bool, workspace: Option<PathBuf>) -> Result<u8, Failure> {
         .map(|row| {
             let id = text(row, "id");
             let id = id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned();
-            [id, text(row, "kind"), text(row, "decision"), text(row, "what"), text(row, "by")]
+            // An object names what it is bound to: a run, or a time.
+            let kind = match row["scope"].as_object().and_then(|scope| scope.keys().next()).map(String::as_str) {
+                Some("run") => "for a run".into(),
+                Some(_) => "for a time".into(),
+                None => text(row, "kind"),
+            };
+            [id, kind, text(row, "decision"), text(row, "what"), text(row, "by")]
         })
         .collect();
     print::table(["ID", "KIND", "DECISION", "WHAT", "BY"], &rows)?;

@@ -7,7 +7,7 @@ use super::again::Refusals;
 use super::arguments;
 use super::call::State;
 use super::calls::Calls;
-use super::capture::Image;
+use super::capture::{self, Image};
 use super::errand::Errands;
 use super::images::Images;
 use super::link::Link;
@@ -24,7 +24,7 @@ use crate::journal::Journal;
 use crate::sys::notify::{Notification, Reply};
 use crate::sys::procfs::Procfs;
 use crate::sys::{notify, process};
-use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Record, Script};
+use stayexec_protocol::{Answer, Ended, Event, Message, Mode, Process, Record, Script};
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -247,6 +247,13 @@ impl Gate {
         if let Some(listener) = &self.listener {
             let _ = notify::answer(listener.as_fd(), id, reply);
         }
+    }
+
+    /// The processes of the tree above and with this one, nearest first.
+    pub(super) fn ancestry(&self, pid: i32) -> Vec<Process> {
+        let chain = capture::ancestry(&self.procfs, pid, self.agent).into_iter();
+        // What left its parent hangs below the reaper, and above that is the person's own.
+        chain.take_while(|above| above.pid as i32 != self.reaper).collect()
     }
 
     /// A library that the loader has skipped in silence must not look like a gate.

@@ -67,7 +67,7 @@ impl Gate {
             return;
         }
         // Its ancestors, as an image's, without itself.
-        event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent).into_iter().skip(1).collect();
+        event.ancestry = self.ancestry(event.process.pid as i32).into_iter().skip(1).collect();
         let before = self.images.runs(event.process.pid, event.process.start);
         event.agent = self.images.starter(before, &event.process, &event.ancestry);
         let parent = event.ancestry.first().map_or(0, |parent| parent.pid as i32);

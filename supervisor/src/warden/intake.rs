@@ -101,7 +101,7 @@ impl Gate {
             Ok(_) if !self.is_waiting(notification.id) => drop(self.calls.remove(number)),
             Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
-                event.ancestry = capture::ancestry(&self.procfs, event.process.pid as i32, self.agent);
+                event.ancestry = self.ancestry(event.process.pid as i32);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
                 event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));
                 let digest = repeat::digest(&self.key, &event);
