@@ -22,6 +22,7 @@ const FIXTURES: &[(&str, &str, &[&str])] = &[
     ("storm", "storm", &[]),
     ("daemon", "daemon", &[]),
     ("calls", "calls", &[]),
+    ("auxv", "auxv", &[]),
     ("outer", "outer", &[]),
     ("slowfs", "slowfs", &[]),
     ("loaded", "loaded.so", &["-shared", "-fPIC"]),

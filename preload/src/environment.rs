@@ -144,10 +144,10 @@ unsafe fn lacking<'a>(environment: Vector, config: &Config) -> Option<Look<'a>> 
     (found.count > 0 && !found.whole).then_some(found)
 }
 
-/// How many words a repaired vector takes: the old entries, three new ones, a null, the strings.
+/// How many words a repaired vector takes: the old entries, four new ones, a null, the strings.
 fn words(found: &Look<'_>, config: &Config) -> usize {
     let text = config.library.bytes().len().saturating_add(found.preload.len()).saturating_add(2);
-    found.count.saturating_add(5).saturating_add(text / WORD)
+    found.count.saturating_add(6).saturating_add(text / WORD)
 }
 
 /// Writes the repaired vector into `room`, the string of LD_PRELOAD at its end.
@@ -155,7 +155,7 @@ fn words(found: &Look<'_>, config: &Config) -> usize {
 /// # Safety
 /// As [`with`].
 unsafe fn fill(room: &mut [usize], environment: Vector, found: &Look<'_>, config: &Config) -> Option<Vector> {
-    let (vector, text) = room.split_at_mut_checked(found.count.saturating_add(4))?;
+    let (vector, text) = room.split_at_mut_checked(found.count.saturating_add(5))?;
     // SAFETY: a slice of words seen as bytes.
     let text = unsafe { core::slice::from_raw_parts_mut(text.as_mut_ptr().cast::<u8>(), size_of_val(text)) };
     let mut places = vector.iter_mut();
@@ -173,6 +173,10 @@ unsafe fn fill(room: &mut [usize], environment: Vector, found: &Look<'_>, config
         if !own.is_empty() {
             *places.next()? = own.as_ptr() as usize;
         }
+    }
+    // Where they all go again, an even number has to: see `leave`.
+    if config.leaves() && found.preload.is_empty() && !config.library.bytes().is_empty() {
+        *places.next()? = config.shim.bytes().as_ptr() as usize;
     }
     if !config.library.bytes().is_empty() {
         *places.next()? = join(text, found.preload, config)? as usize;

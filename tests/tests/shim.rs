@@ -118,3 +118,20 @@ fn a_flood_of_asks_costs_the_run_nothing() -> Result<()> {
     scene.full(["/usr/bin/python3", "agent.py"])?.expect_code(0).expect_line("over True");
     Ok(())
 }
+
+/// Go's runtime reads the kernel's vectors by itself, before any of its code: it has to find them.
+#[test]
+fn what_lies_behind_the_environment_is_still_found() -> Result<()> {
+    let scene = Scene::new()?;
+    let auxv = scene.fixture("auxv")?;
+    let own = scene.fixture("loaded.so")?;
+    for command in [&[auxv.as_str()][..], &["bash", "-c", "exec \"$0\"", &auxv], &["bash", "-c", "\"$0\"; :", &auxv]] {
+        let gated = || scene.run().tier("full").origin("background").unconfined();
+        for launch in [gated(), gated().env("LD_PRELOAD", &own)] {
+            let outcome = launch.command(command).finish()?;
+            outcome.expect_code(0);
+            assert!(outcome.out().starts_with("page ") && outcome.out().trim_end().ends_with("empty 0"), "{}", outcome.told());
+        }
+    }
+    Ok(())
+}

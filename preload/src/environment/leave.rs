@@ -1,6 +1,8 @@
 //! Beside the floor: out of the environment again, before the program looks at it.
 //!
-//! Invariant: vector and strings only shrink, where they lie, and whatever is not the shim's stays in its order.
+//! Invariant: vector and strings only shrink, where they lie, and whatever is not the shim's stays in its order. Whoever
+//! looks for the auxiliary vector behind the environment, as Go's runtime does, finds it there still: what became free in
+//! between reads as pairs to be ignored.
 
 use super::PRELOAD;
 use crate::config;
@@ -13,21 +15,41 @@ use stayexec_protocol::ask::{ADDRESS_VARIABLE, FORM_VARIABLE};
 /// Called while the loader initialises the process: one thread. The vector and its strings are the kernel's, and writable.
 pub unsafe fn leave(environment: Vector) {
     let mut keep = environment.cast_mut();
+    let (mut free, mut blank) = (0_usize, core::ptr::null());
     // SAFETY: the caller's promise; the cursor of the entries is never behind `keep`.
     for entry in unsafe { Entries::of(environment) } {
         // SAFETY: the caller's promise.
         if unsafe { gone(entry) } {
+            (free, blank) = (free.wrapping_add(1), entry);
             continue;
         }
         // SAFETY: within the vector: at most as many were kept as were seen.
         unsafe { *keep = entry };
         keep = keep.wrapping_add(1);
     }
-    if !keep.is_null() {
+    if free % 2 == 1 {
+        // An odd word makes no pair: it stays in the environment, as an empty string.
+        // SAFETY: one entry was not kept, so there is room, and its string has at least its name.
+        unsafe {
+            *blank.cast_mut().cast::<u8>() = 0;
+            *keep = blank;
+        }
+        keep = keep.wrapping_add(1);
+        free = free.wrapping_sub(1);
+    }
+    if keep.is_null() {
+        return;
+    }
+    // The last of these words is the null that was there.
+    for word in 0..=free {
+        let value = if word % 2 == 1 { core::ptr::without_provenance(AT_IGNORE) } else { core::ptr::null() };
         // SAFETY: within the vector, at the latest at its null.
-        unsafe { *keep = core::ptr::null() };
+        unsafe { *keep.wrapping_add(word) = value };
     }
 }
+
+/// A pair of the auxiliary vector that says nothing (getauxval(3), elf.h).
+const AT_IGNORE: usize = 1;
 
 /// Whether an entry goes; of a list of several libraries only this one goes.
 ///

@@ -99,7 +99,10 @@ fn left(entries: &[&str]) -> Vec<String> {
 #[test]
 fn beside_the_floor_it_leaves_no_trace() {
     let own = format!("LD_PRELOAD={OWN}");
-    assert_eq!(left(&["A=1", "STAYEXEC_ASK=/r/ask", &own, "STAYEXEC_SHIM=beside", "B=2"]), ["A=1", "B=2"]);
+    let form = "STAYEXEC_SHIM=beside";
+    assert_eq!(left(&["A=1", "STAYEXEC_ASK=/r/ask", &own, form, "B=2", form]), ["A=1", "B=2"]);
+    // Pairs fill what became free: of an odd number one string stays, and is empty.
+    assert_eq!(left(&["A=1", "STAYEXEC_ASK=/r/ask", &own, form, "B=2"]), ["A=1", "B=2", ""]);
     for (list, kept) in [
         (format!("LD_PRELOAD={OWN}:/a.so"), "LD_PRELOAD=/a.so"),
         (format!("LD_PRELOAD=/a.so:{OWN}"), "LD_PRELOAD=/a.so"),

@@ -129,7 +129,11 @@ impl Entries {
             None => environment.push(self.preload.clone()),
         }
         let form = if self.beside { [&self.form[..], format!(":{pid}").as_bytes()].concat() } else { self.form.clone() };
-        environment.extend([self.address.clone(), form]);
+        environment.extend([self.address.clone(), form.clone()]);
+        if self.beside && !self.preload.contains(&b':') {
+            // So that an even number of entries goes again, and no trace is left: see the shim's `environment::leave`.
+            environment.push(form);
+        }
     }
 }
 
