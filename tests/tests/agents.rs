@@ -204,6 +204,29 @@ fn a_snapshot_that_a_command_has_changed_is_read() -> Result<()> {
 }
 
 #[test]
+fn an_answer_for_a_command_is_none_beside_a_changed_snapshot() -> Result<()> {
+    let scene = Scene::ordinary()?;
+    let mut agent = Agent::start(&scene, CLAUDE)?;
+    agent.quietly("run ls")?;
+    agent.begin("start touch made")?;
+    let question = scene.asked_once()?;
+    agent.begin("stop")?;
+    agent.ends()?;
+    within("the question to be withdrawn", || scene.pending().is_ok_and(|pending| pending.is_empty()))?;
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    agent.asked("run echo ': > evil' >> ~/.claude/shell-snapshots/snapshot-bash-1796047-ab12cd.sh", &["approve"])?;
+    for _ in 0..2 {
+        let (question, _) = agent.asked("run touch made", &["deny"])?;
+        assert_eq!(question.command, "touch made");
+    }
+    for name in ["made", "evil"] {
+        scene.mark(name).expect_none();
+    }
+    agent.finish()?;
+    Ok(())
+}
+
+#[test]
 fn an_answer_after_the_agent_gave_up_counts_once_for_the_same_command() -> Result<()> {
     for package in PACKAGES {
         let scene = Scene::ordinary()?;

@@ -140,6 +140,49 @@ fn a_snapshot_that_could_have_been_written_counts_as_what_it_says() -> Result<()
 }
 
 #[test]
+fn an_approval_is_not_of_a_line_beside_a_snapshot_that_could_have_been_written() -> Result<()> {
+    use stayexec_policy::rule::Token;
+    for approval in ["rule", "remembered", "grant"] {
+        let mut stage = Stage::new(IMAGE)?;
+        let start = |digest, ctime| {
+            let line = wrapped("touch made");
+            Event {
+                script: Some(snapshot(digest, ctime)),
+                ancestry: vec![stage.agent.clone()],
+                ..stage.own("/usr/bin/bash", &["bash", "-c", &line])
+            }
+        };
+        let (believed, poisoned) = (start(1, 500), start(2, 600));
+        let first = stage.judge(&believed);
+        assert!(first.decision == Decision::Hold && first.keeps && first.grant.is_some() && first.pattern.is_some());
+        match approval {
+            "rule" => {
+                let pattern = ["touch", "made"].map(|word| Token::One(word.to_owned())).to_vec();
+                let decision = stayexec_policy::GateDecision::Allow;
+                let rule = crate::config::Rule { pattern, decision, message: None, examples: vec![], counter_examples: vec![] };
+                stage.session.frozen.rules.push(crate::config::PlacedRule { rule, place: "x:1".into() });
+            }
+            "remembered" => {
+                let pattern = first.pattern.ok_or("no pattern")?;
+                let (id, scope) = (uuid::Uuid::nil(), crate::judge::remembered::Scope::Workspace);
+                let known = crate::judge::remembered::Remembered { id, pattern, scope, by: String::new(), created: 0 };
+                stage.workspace.remembered.push(known);
+            }
+            _ => {
+                let above = Event { process: stage.agent.clone(), ..believed.clone() };
+                stage.session.grants.extend(crate::judge::grants::Grant::of(&above, CommandClass::Write, true));
+            }
+        }
+        assert_eq!(stage.judge(&believed).decision, Decision::Allow, "{approval}");
+        let asked = stage.judge(&poisoned);
+        assert_eq!(asked.decision, Decision::Hold, "{approval}");
+        assert!(!asked.keeps && asked.grant.is_none() && asked.pattern.is_none(), "{approval}");
+        assert_eq!(stage.judge(&believed).decision, Decision::Allow, "{approval}");
+    }
+    Ok(())
+}
+
+#[test]
 fn the_agents_binary_is_the_program_that_it_is_called_where_the_profile_says_so() -> Result<()> {
     let mut stage = Stage::new(IMAGE)?;
     let by_a_command = |words: &[&str]| named(IMAGE, words, 300);
