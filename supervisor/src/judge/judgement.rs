@@ -76,17 +76,18 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     let (class, why) = led_outside(session, followed).filter(|(outside, _)| *outside > class).unwrap_or((class, why));
     let barred = forbidden::check(session, followed);
     let image = launched || reading.layer == Layer::Image;
-    let agent = image || Agents::arrives(event);
-    // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false) && !agent && !session.inner.is_any();
+    let agent = image || (reading.called.is_none() && session.agents.arrives(session, event));
     // Approvals are of the command that was told: beside a file that anybody could have written they are of something else.
     let fresh = facts::sources_unbelieved(session, event, reading);
+    // Who lets an agent run has not approved all that it will do.
+    let bare = fresh || agent || Agents::may_be(event);
+    // Where an operand leads can change without its name: such a start is looked at every time.
+    let repeatable = barred == Ok(false) && !agent && !Agents::may_be(event) && !session.inner.is_any();
     let keeps = !fresh && agent::is_line(session, event);
     let standing =
         |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
-    // Who lets an agent run has not approved all that it will do.
-    let grant = || if agent || fresh { None } else { grant(session, told, class, assessment.text_seen) };
+    let grant = || if bare { None } else { grant(session, told, class, assessment.text_seen) };
     let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
     if let Err(Barred::Forbidden(why)) = barred {
         standing(Decision::Deny, Reason::Forbidden, why)
@@ -148,7 +149,7 @@ pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Patt
         return (None, None);
     }
     let pattern = Pattern::of(session, told, class, environment::digest(session, event));
-    let grant = if Agents::arrives(event) { None } else { grant(session, told, class, assessment.text_seen) };
+    let grant = if Agents::may_be(event) { None } else { grant(session, told, class, assessment.text_seen) };
     (grant, pattern)
 }
 
