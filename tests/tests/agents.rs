@@ -18,6 +18,7 @@ const PACKAGES: [&str; 5] = [
 ];
 
 const CLAUDE: &str = PACKAGES[0];
+const GEMINI: &str = PACKAGES[2];
 const OPENCODE: &str = PACKAGES[3];
 const UNKNOWN: &str = PACKAGES[4];
 
@@ -183,6 +184,23 @@ fn an_agents_own_line_is_nothing_in_the_mouth_of_its_model() -> Result<()> {
         let (question, _) = agent.asked(&format!("shell {forged}"), &["deny"])?;
         assert!(question.command.contains("touch evil") && question.command.contains("source"), "{:?}", question.command);
     }
+    scene.mark("evil").expect_none();
+    agent.finish()?;
+    Ok(())
+}
+
+#[test]
+fn what_only_looks_like_the_agent_is_asked_about() -> Result<()> {
+    let scene = Scene::ordinary()?;
+    let planted = scene.program(&format!("repository/{GEMINI}"), "#!/bin/sh\n: > evil\n")?;
+    let mut agent = Agent::start(&scene, GEMINI)?;
+    let own = |words: &[&str]| format!("own {}", serde_json::json!(words));
+    let image = scene.work().join(GEMINI).display().to_string();
+    // Its own image again, and itself by another name, with an option in front, and beside a variable that loads code.
+    agent.quietly("again --x y")?;
+    agent.asked(&own(&[&planted.display().to_string()]), &["deny"])?;
+    agent.asked(&own(&["python3", "-i", &image, "--again"]), &["deny"])?;
+    agent.asked(&own(&["env", "PYTHONPATH=.", &image, "--again"]), &["deny"])?;
     scene.mark("evil").expect_none();
     agent.finish()?;
     Ok(())

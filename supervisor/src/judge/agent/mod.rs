@@ -189,4 +189,6 @@ impl Session {
 }
 
 #[cfg(test)]
+mod own_tests;
+#[cfg(test)]
 mod tests;

@@ -9,19 +9,19 @@ use crate::judge::{facts, session::Session, workspaces::Workspace};
 use stayexec_policy::CommandClass;
 use stayexec_protocol::{Decision, FileId, Process, Reason, Script};
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub(super) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const IMAGE: &str = "/opt/x/node_modules/@anthropic-ai/claude-code/bin/claude.exe";
 const SNAPSHOT: &str = "/home/dev/.claude/shell-snapshots/snapshot-bash-1-ab.sh";
 
-struct Stage {
-    session: Session,
+pub(super) struct Stage {
+    pub(super) session: Session,
     workspace: Workspace,
-    agent: Process,
+    pub(super) agent: Process,
     _dir: tempfile::TempDir,
 }
 
-fn named(path: &str, words: &[&str], pid: u32) -> Event {
+pub(super) fn named(path: &str, words: &[&str], pid: u32) -> Event {
     let id = FileId { dev: 1, ino: path.len() as u64, size: 3, ctime: 4 };
     let base = event(path, words);
     let executable = stayexec_protocol::Executable { id, ..base.executable.clone() };
@@ -30,7 +30,7 @@ fn named(path: &str, words: &[&str], pid: u32) -> Event {
 
 impl Stage {
     /// A run whose agent is the launched image.
-    fn new(image: &str) -> Result<Self> {
+    pub(super) fn new(image: &str) -> Result<Self> {
         let (session, _messages) = session(|_| {})?;
         let (workspace, dir) = workspace()?;
         let launch = Event { launch: true, ..named(image, &["agent"], 100) };
@@ -40,7 +40,7 @@ impl Stage {
         Ok(stage)
     }
 
-    fn judge(&mut self, event: &Event) -> Judgement {
+    pub(super) fn judge(&mut self, event: &Event) -> Judgement {
         let reading = read(&self.session, event);
         let operands = facts::operands(&self.session, event, &reading);
         let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
@@ -49,7 +49,7 @@ impl Stage {
     }
 
     /// A start that the agent makes.
-    fn own(&self, path: &str, words: &[&str]) -> Event {
+    pub(super) fn own(&self, path: &str, words: &[&str]) -> Event {
         Event { agent: Some(self.agent.clone()), ..named(path, words, 200) }
     }
 }
@@ -208,102 +208,6 @@ fn an_agent_that_a_command_starts_is_asked_about_and_grants_nothing() -> Result<
     assert!(arrived.grant.is_none() && !arrived.repeatable);
     let again = Event { agent: Some(stage.agent.clone()), ..named("/usr/bin/bash", &["bash", "-c", "rm x"], 301) };
     assert_eq!(stage.judge(&again).decision, Decision::Hold, "a shell that starts a shell is not starting itself");
-    Ok(())
-}
-
-const GEMINI: &str = "/opt/g/node_modules/@google/gemini-cli/bundle/gemini.js";
-
-fn script_at(path: &str, ino: u64) -> Script {
-    let id = FileId { dev: 1, ino, size: 3, ctime: 4 };
-    Script { resolved: path.into(), id, same_view: true, unchanged: true, ..Script::unreadable(path.into(), true) }
-}
-
-/// A run of `node SCRIPT`, and a start that this makes.
-fn of_node(script: &Script) -> Result<(Stage, impl Fn(&Script, &[&str]) -> Event)> {
-    let mut stage = Stage::new("/usr/bin/other")?;
-    let launch = Event { launch: true, script: Some(script.clone()), ..named("/usr/bin/node", &["node", "x"], 100) };
-    stage.session.launch = Default::default();
-    stage.session.frozen.places.workspace = std::path::Path::new("/home/dev/proj").into();
-    assert!(stage.judge(&launch).agent);
-    let agent = stage.agent.clone();
-    let start = move |script: &Script, words: &[&str]| {
-        let words = argv(&[&["node"], words].concat());
-        Event { argv: words, agent: Some(agent.clone()), script: Some(script.clone()), ..named("/usr/bin/node", &[], 200) }
-    };
-    Ok((stage, start))
-}
-
-#[test]
-fn another_package_of_the_same_name_is_not_the_agent() -> Result<()> {
-    let real = script_at(GEMINI, 50);
-    let (mut stage, start) = of_node(&real)?;
-    assert_eq!(stage.judge(&start(&real, &[GEMINI])).reason, Reason::Own);
-    let planted = "/home/dev/proj/node_modules/@google/gemini-cli/bundle/gemini.js";
-    for path in [planted, &planted.replace("/home/dev/proj", "/tmp"), &planted.replace("/home/dev/proj", "/opt/h")] {
-        let judgement = stage.judge(&start(&script_at(path, 51), &[path]));
-        assert_eq!(judgement.decision, Decision::Hold, "{path}");
-        assert!(judgement.grant.is_none() && judgement.agent == path.starts_with("/opt/h/"), "{path}: an approval is for this start alone");
-    }
-    // The same file again needs no place; a program of the same package that the agent's interpreter runs needs no same file.
-    assert_eq!(stage.judge(&start(&script_at(GEMINI, 52), &[GEMINI])).reason, Reason::Own);
-    let other = Event { executable: named("/usr/bin/python3", &[], 1).executable, ..start(&script_at(GEMINI, 52), &[GEMINI]) };
-    assert_eq!(stage.judge(&other).decision, Decision::Hold, "what never ran the agent");
-    // A person has started it from the workspace.
-    let low = script_at(planted, 53);
-    let (mut stage, start) = of_node(&low)?;
-    assert_eq!(stage.judge(&start(&low, &[planted])).reason, Reason::Own);
-    Ok(())
-}
-
-#[test]
-fn options_and_variables_that_load_code_make_no_agent() -> Result<()> {
-    for path in [GEMINI, "/opt/unknown/agent.js"] {
-        let real = script_at(path, 50);
-        let (mut stage, start) = of_node(&real)?;
-        assert_eq!(stage.judge(&start(&real, &["--max-old-space-size=4096", "--no-warnings", path, "-p"])).reason, Reason::Own);
-        for words in [&["--require", "./evil.js", path][..], &["--import=./evil.js", path], &["-i", path], &["--inspect", path]] {
-            let judgement = stage.judge(&start(&real, words));
-            assert!(judgement.reason != Reason::Own && !judgement.agent, "{words:?}");
-        }
-        let given = |entry: &str| Event { environment: argv(&["PATH=/usr/bin:/bin", entry]), ..start(&real, &[path]) };
-        assert_eq!(stage.judge(&given("GEMINI_CLI_NO_RELAUNCH=true")).reason, Reason::Own);
-        for entry in ["NODE_OPTIONS=--require ./evil.js", "LD_PRELOAD=/tmp/x.so", "PYTHONPATH=/tmp", "BASH_ENV=x"] {
-            let judgement = stage.judge(&given(entry));
-            assert!(judgement.reason != Reason::Own && !judgement.agent, "{entry}");
-            // Nor is it one once somebody has approved it.
-            let arrived = stage.judge(&Event { agent: None, ..given(entry) });
-            assert!(arrived.reason != Reason::Own && !arrived.agent && (path != GEMINI || arrived.grant.is_none()), "{entry}");
-        }
-        let arrived = stage.judge(&Event { agent: None, ..start(&real, &[path]) });
-        assert_eq!((arrived.decision, arrived.agent), (Decision::Hold, path == GEMINI));
-    }
-    Ok(())
-}
-
-#[test]
-fn variables_that_load_code_are_not_its_own_doing() -> Result<()> {
-    let mut stage = Stage::new("/opt/node_modules/opencode-ai/bin/opencode.exe")?;
-    let folder = "GIT_DIR=/home/dev/.local/share/opencode/snapshot/1/2";
-    let init =
-        |more: &str| Event { environment: argv(&["PATH=/usr/bin:/bin", folder, more]), ..stage.own("/usr/bin/git", &["git", "init"]) };
-    let gc = ["git", "--git-dir", "/home/dev/.local/share/opencode/snapshot/1/2", "--work-tree", "/home/dev/proj", "gc", "--prune=now"];
-    let (plain, loading) = (init("A=b"), init("GIT_SSH_COMMAND=x"));
-    let (gc, agent) = (stage.own("/usr/bin/git", &gc), stage.agent.clone());
-    assert_eq!(stage.judge(&plain).reason, Reason::Own);
-    assert_ne!(stage.judge(&loading).reason, Reason::Own);
-    assert_eq!(stage.judge(&gc).reason, Reason::Own);
-    let below = |ancestry: &[&Process], pid, words: &[&str], entry: &str| Event {
-        ancestry: ancestry.iter().map(|process| (*process).clone()).collect(),
-        environment: argv(&[entry]),
-        ..named("/usr/bin/git", words, pid)
-    };
-    let repack = below(&[&gc.process, &agent], 300, &["git", "repack", "-d"], "GIT_DIR=/x");
-    assert_eq!(stage.judge(&repack).reason, Reason::Own);
-    let pack = |ancestry: &[&Process], entry| below(ancestry, 301, &["git", "pack-objects", "x"], entry);
-    assert_eq!(stage.judge(&pack(&[&repack.process, &gc.process, &agent], "A=b")).reason, Reason::Own);
-    assert_ne!(stage.judge(&pack(&[&repack.process, &gc.process, &agent], "LD_PRELOAD=/tmp/x.so")).reason, Reason::Own);
-    let between = Process { pid: 302, start: 302, name: b"sh".to_vec() };
-    assert_ne!(stage.judge(&pack(&[&between, &gc.process, &agent], "A=b")).reason, Reason::Own);
     Ok(())
 }
 
