@@ -77,12 +77,12 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     let barred = forbidden::check(session, followed);
     let image = launched || reading.layer == Layer::Image;
     let agent = image || (reading.called.is_none() && session.agents.arrives(session, event));
-    // Approvals are of the command that was told: beside a file that anybody could have written they are of something else.
+    // Beside a file that anybody could have written an approval of the command is of something else.
     let fresh = facts::sources_unbelieved(session, event, reading);
     // Who lets an agent run has not approved all that it will do.
     let bare = fresh || agent || Agents::may_be(event);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false) && !agent && !Agents::may_be(event) && !session.inner.is_any();
+    let repeatable = barred == Ok(false) && !bare && !session.inner.is_any();
     let keeps = !fresh && agent::is_line(session, event);
     let standing =
         |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };

@@ -11,25 +11,27 @@ fn script_at(path: &str, ino: u64) -> Script {
     Script { resolved: path.into(), id, same_view: true, unchanged: true, ..Script::unreadable(path.into(), true) }
 }
 
-/// A run of `node SCRIPT`, and a start that this makes.
-fn of_node(script: &Script) -> Result<(Stage, impl Fn(&Script, &[&str]) -> Event)> {
+/// A run of `node SCRIPT`.
+fn of_node(script: &Script) -> Result<Stage> {
     let mut stage = Stage::new("/usr/bin/other")?;
     let launch = Event { launch: true, script: Some(script.clone()), ..named("/usr/bin/node", &["node", "x"], 100) };
     stage.session.launch = Default::default();
     stage.session.frozen.places.workspace = std::path::Path::new("/home/dev/proj").into();
     assert!(stage.judge(&launch).agent);
-    let agent = stage.agent.clone();
-    let start = move |script: &Script, words: &[&str]| {
-        let words = argv(&[&["node"], words].concat());
-        Event { argv: words, agent: Some(agent.clone()), script: Some(script.clone()), ..named("/usr/bin/node", &[], 200) }
-    };
-    Ok((stage, start))
+    Ok(stage)
+}
+
+/// A start of node that this makes.
+fn start(script: &Script, words: &[&str]) -> Event {
+    let words = [&["node"], words].concat();
+    let agent = named("/usr/bin/node", &[], 100).process;
+    Event { agent: Some(agent), script: Some(script.clone()), ..named("/usr/bin/node", &words, 200) }
 }
 
 #[test]
 fn another_package_of_the_same_name_is_not_the_agent() -> Result<()> {
     let real = script_at(GEMINI, 50);
-    let (mut stage, start) = of_node(&real)?;
+    let mut stage = of_node(&real)?;
     assert_eq!(stage.judge(&start(&real, &[GEMINI])).reason, Reason::Own);
     let planted = "/home/dev/proj/node_modules/@google/gemini-cli/bundle/gemini.js";
     for path in [planted, &planted.replace("/home/dev/proj", "/tmp"), &planted.replace("/home/dev/proj", "/opt/h")] {
@@ -43,7 +45,7 @@ fn another_package_of_the_same_name_is_not_the_agent() -> Result<()> {
     assert_eq!(stage.judge(&other).decision, Decision::Hold, "what never ran the agent");
     // A person has started it from the workspace.
     let low = script_at(planted, 53);
-    let (mut stage, start) = of_node(&low)?;
+    let mut stage = of_node(&low)?;
     assert_eq!(stage.judge(&start(&low, &[planted])).reason, Reason::Own);
     Ok(())
 }
@@ -52,7 +54,7 @@ fn another_package_of_the_same_name_is_not_the_agent() -> Result<()> {
 fn options_and_variables_that_load_code_make_no_agent() -> Result<()> {
     for path in [GEMINI, "/opt/unknown/agent.js"] {
         let real = script_at(path, 50);
-        let (mut stage, start) = of_node(&real)?;
+        let mut stage = of_node(&real)?;
         assert_eq!(stage.judge(&start(&real, &["--max-old-space-size=4096", "--no-warnings", path, "-p"])).reason, Reason::Own);
         for words in [&["--require", "./evil.js", path][..], &["--import=./evil.js", path], &["-i", path], &["--inspect", path]] {
             let judgement = stage.judge(&start(&real, words));
