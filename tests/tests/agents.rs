@@ -18,6 +18,7 @@ const PACKAGES: [&str; 5] = [
 ];
 
 const CLAUDE: &str = PACKAGES[0];
+const GEMINI: &str = PACKAGES[2];
 const OPENCODE: &str = PACKAGES[3];
 const UNKNOWN: &str = PACKAGES[4];
 
@@ -189,6 +190,23 @@ fn an_agents_own_line_is_nothing_in_the_mouth_of_its_model() -> Result<()> {
 }
 
 #[test]
+fn what_only_looks_like_the_agent_is_asked_about() -> Result<()> {
+    let scene = Scene::ordinary()?;
+    let planted = scene.program(&format!("repository/{GEMINI}"), "#!/bin/sh\n: > evil\n")?;
+    let mut agent = Agent::start(&scene, GEMINI)?;
+    let own = |words: &[&str]| format!("own {}", serde_json::json!(words));
+    let image = scene.work().join(GEMINI).display().to_string();
+    // Its own image again, and itself by another name, with an option in front, and beside a variable that loads code.
+    agent.quietly("again --x y")?;
+    agent.asked(&own(&[&planted.display().to_string()]), &["deny"])?;
+    agent.asked(&own(&["python3", "-i", &image, "--again"]), &["deny"])?;
+    agent.asked(&own(&["env", "PYTHONPATH=.", &image, "--again"]), &["deny"])?;
+    scene.mark("evil").expect_none();
+    agent.finish()?;
+    Ok(())
+}
+
+#[test]
 fn a_snapshot_that_a_command_has_changed_is_read() -> Result<()> {
     let scene = Scene::ordinary()?;
     let mut agent = Agent::start(&scene, CLAUDE)?;
@@ -199,6 +217,29 @@ fn a_snapshot_that_a_command_has_changed_is_read() -> Result<()> {
     assert_eq!(question.command, "ls");
     assert!(question.row["reasons"].to_string().contains("which a command could have written"), "{}", question.row);
     scene.mark("evil").expect_none();
+    agent.finish()?;
+    Ok(())
+}
+
+#[test]
+fn an_answer_for_a_command_is_none_beside_a_changed_snapshot() -> Result<()> {
+    let scene = Scene::ordinary()?;
+    let mut agent = Agent::start(&scene, CLAUDE)?;
+    agent.quietly("run ls")?;
+    agent.begin("start touch made")?;
+    let question = scene.asked_once()?;
+    agent.begin("stop")?;
+    agent.ends()?;
+    within("the question to be withdrawn", || scene.pending().is_ok_and(|pending| pending.is_empty()))?;
+    scene.answer(&question, &["approve"])?.expect_code(0);
+    agent.asked("run echo ': > evil' >> ~/.claude/shell-snapshots/snapshot-bash-1796047-ab12cd.sh", &["approve"])?;
+    for _ in 0..2 {
+        let (question, _) = agent.asked("run touch made", &["deny"])?;
+        assert_eq!(question.command, "touch made");
+    }
+    for name in ["made", "evil"] {
+        scene.mark(name).expect_none();
+    }
     agent.finish()?;
     Ok(())
 }

@@ -57,6 +57,18 @@ fn the_clock_is_not_set_and_memory_is_not_served() -> Result<()> {
 }
 
 #[test]
+fn a_process_is_nobodys_child_but_its_makers() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let (gated, ungated) = (calls(&scene, true)?, calls(&scene, false)?);
+        for (name, inside, outside) in [("clone", 0, 0), ("clone-parent", EPERM, 0)] {
+            assert_eq!((gated.number(name), ungated.number(name)), (inside, outside), "{name}: {}", gated.told());
+        }
+        assert_eq!(gated.number("clone3"), ENOSYS, "{}", gated.told());
+    }
+    Ok(())
+}
+
+#[test]
 fn a_check_starts_nothing_and_is_not_asked_about() -> Result<()> {
     let scene = Scene::new()?;
     if calls(&scene, false)?.number("check") != 0 {

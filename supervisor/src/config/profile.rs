@@ -65,6 +65,9 @@ pub struct Own {
     /// Variables that it has to be given, whole entries.
     #[serde(default)]
     pub environment: Vec<Template>,
+    /// Names of variables that it sets for what it starts.
+    #[serde(default)]
+    pub sets: Vec<String>,
     /// What that starts in turn: programs with their words.
     #[serde(default)]
     pub below: Vec<Below>,

@@ -59,7 +59,7 @@ impl Supervisor {
             crate::error::say(&e.to_string());
         }
         if judgement.decision == Decision::Hold {
-            let key = self.key(event, reading);
+            let key = self.key(run, event, reading);
             let (class, now) = (judgement.class, clock::now());
             let kept = if preview { self.tickets.peek(run, key, class, now) } else { self.tickets.take(run, key, class, now) };
             let Some(ticket) = kept else {
@@ -174,7 +174,7 @@ impl Supervisor {
         let deadline = kept.unwrap_or(deadline);
         let question = Question { deadline: rfc3339(deadline), ..question };
         self.keep(&question, &waiting, deadline)?;
-        let key = self.key(event, &reading);
+        let key = self.key(run, event, &reading);
         let (keeps, line) = (verdict.keeps, reading.is_own_line());
         self.questions.open(Open { question, waiting: vec![waiting], pattern, key, deadline, keeps, line });
         Ok(())
@@ -182,7 +182,10 @@ impl Supervisor {
 
     /// Two starts with the same key are the same question. Of a line around a command only the command counts: the rest, and
     /// some variables, are numbered.
-    fn key(&self, event: &Event, reading: &Reading) -> Key {
+    /// A line that sources a file which a command could have written is a question of its own, each time.
+    fn key(&self, run: Uuid, event: &Event, reading: &Reading) -> Key {
+        let believed = |session| !facts::sources_unbelieved(session, event, reading);
+        let alone = !self.sessions.get(&run).is_some_and(believed);
         let event = reading.told(event);
         let is_counter = |entry: &Vec<u8>| {
             let name = entry.split(|&byte| byte == b'=').next().unwrap_or_default();
@@ -201,6 +204,7 @@ impl Supervisor {
         part(&event.script.as_ref().map_or([0; 32], |script| script.digest));
         part(&event.argv.to_bytes());
         part(&environment.to_bytes());
+        part(&if alone { event.call.to_le_bytes().to_vec() } else { Vec::new() });
         mac.finalize().into_bytes().into()
     }
 }

@@ -52,13 +52,17 @@ fn around_policy(session: &Session) -> SecurityPolicy {
     session.policy.clone().with_classify(ClassifySettings::default())
 }
 
+/// Whether the line sources a file that is not as the agent wrote it: what runs is then not what a person is told of.
+pub fn sources_unbelieved(session: &Session, event: &Event, reading: &Reading) -> bool {
+    let file = |path: &Vec<u8>| event.script.as_ref().filter(|script| script.path == *path);
+    let believed = |path| file(path).is_some_and(|file| session.agents.snapshots.believes(file));
+    reading.source.as_ref().is_some_and(|path| !believed(path))
+}
+
 /// What a file that the line sources makes of it, where it is not as the agent wrote it.
 fn sourced(session: &Session, event: &Event, reading: &Reading) -> Option<(CommandClass, String)> {
-    let path = reading.source.as_ref()?;
+    let path = reading.source.as_ref().filter(|_| sources_unbelieved(session, event, reading))?;
     let file = event.script.as_ref().filter(|script| script.path == *path);
-    if file.is_some_and(|file| session.agents.snapshots.believes(file)) {
-        return None;
-    }
     let shown = super::text::word(path);
     let text = file.and_then(|file| std::str::from_utf8(file.text.as_ref()?).ok());
     Some(match text {

@@ -76,15 +76,18 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     let (class, why) = led_outside(session, followed).filter(|(outside, _)| *outside > class).unwrap_or((class, why));
     let barred = forbidden::check(session, followed);
     let image = launched || reading.layer == Layer::Image;
-    let agent = image || Agents::arrives(event);
+    let agent = image || (reading.called.is_none() && session.agents.arrives(session, event));
+    // Beside a file that anybody could have written an approval of the command is of something else.
+    let fresh = facts::sources_unbelieved(session, event, reading);
+    // Who lets an agent run has not approved all that it will do.
+    let bare = fresh || agent || Agents::may_be(event);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false) && !agent && !session.inner.is_any();
-    let keeps = agent::is_line(session, event);
+    let repeatable = barred == Ok(false) && !bare && !session.inner.is_any();
+    let keeps = !fresh && agent::is_line(session, event);
     let standing =
         |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
-    // Who lets an agent run has not approved all that it will do.
-    let grant = || if agent { None } else { grant(session, told, class, assessment.text_seen) };
+    let grant = || if bare { None } else { grant(session, told, class, assessment.text_seen) };
     let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
     if let Err(Barred::Forbidden(why)) = barred {
         standing(Decision::Deny, Reason::Forbidden, why)
@@ -108,10 +111,11 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
             _ if matches!(reading.layer, Layer::Own(_)) => {
                 once(standing(Decision::Allow, Reason::Own, "the agent does this by itself".into()))
             }
-            (_, Some((GateDecision::Allow, said))) => approved(standing(Decision::Allow, Reason::Rule, said)),
+            (_, Some((GateDecision::Allow, said))) if !fresh => approved(standing(Decision::Allow, Reason::Rule, said)),
             // What the matrix allows needs no approval: it is recorded as the matrix's, whatever covers it besides.
-            (GateDecision::Allow, None) => standing(Decision::Allow, Reason::Matrix, why),
-            (GateDecision::Prompt, None) => {
+            (GateDecision::Allow, _) => standing(Decision::Allow, Reason::Matrix, why),
+            (GateDecision::Prompt, _) if fresh => prompt(session, flagged(session, event), standing(Decision::Hold, Reason::Matrix, why)),
+            (GateDecision::Prompt, _) => {
                 let environment = environment::digest(session, event);
                 let covers =
                     |known: &&Remembered| known.counts(session.run, now) && known.pattern.covers(session, told, class, &environment);
@@ -141,8 +145,11 @@ pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Patt
     let told = reading.told(event);
     let assessment = facts::assess(session, event, &reading);
     let (class, _) = raised(session, event, &assessment);
+    if facts::sources_unbelieved(session, event, &reading) {
+        return (None, None);
+    }
     let pattern = Pattern::of(session, told, class, environment::digest(session, event));
-    let grant = if Agents::arrives(event) { None } else { grant(session, told, class, assessment.text_seen) };
+    let grant = if Agents::may_be(event) { None } else { grant(session, told, class, assessment.text_seen) };
     (grant, pattern)
 }
 

@@ -33,6 +33,8 @@ const TYPING: [u32; 2] = [0x5412, 0x541C];
 /// The ioctl request by which /dev/userfaultfd gives what the call of that name gives: USERFAULTFD_IOC_NEW
 /// (linux/userfaultfd.h).
 const SERVING: u32 = 0xAA00;
+/// The clone flag by which a child is given the caller's parent as its own: CLONE_PARENT (linux/sched.h).
+const SIBLING: u32 = 0x8000;
 /// What a process hands to TIOCSTI to learn whether this filter is around it: "stay". It types nothing either way.
 const ASKING: u32 = 0x7374_6179;
 /// What the filter answers then. No kernel says that of an ioctl on no descriptor.
@@ -90,6 +92,7 @@ fn table_block(table: &Table) -> Vec<Instruction> {
     block.extend(refuse_each(&[TYPING[1], SERVING]));
     block.push(ALLOW);
     block.extend(foreign_limit(table.prlimit64));
+    block.extend(true_parent(table));
     block.extend(refuse_each(table.refused));
     block.push(ALLOW);
     block
@@ -114,6 +117,20 @@ fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
         unless(EQUAL, 0, 1),
         ALLOW,
         refuse(libc::EPERM),
+    ]
+}
+
+/// A process is the child of the one that forked it: whose start it is follows from that. clone3 has its flags in memory, so
+/// it is unknown here; C libraries and runtimes then use clone, as they do on kernels without it.
+fn true_parent(table: &Table) -> [Instruction; 7] {
+    [
+        unless(EQUAL, table.clone3, 1),
+        refuse(libc::ENOSYS),
+        unless(EQUAL, table.clone, 4),
+        load(argument(0)),
+        unless(ANY_BIT, SIBLING, 1),
+        refuse(libc::EPERM),
+        ALLOW,
     ]
 }
 

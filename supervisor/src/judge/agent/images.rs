@@ -1,10 +1,12 @@
 //! The agent's own images: what a person started, what that starts of its own package, and itself again.
 //!
 //! Invariant: an image is the agent's by its file, which nobody in the run has changed, and by who started it; a name alone
-//! makes none. Refuses to take a program that anybody may be, such as a shell, for the agent starting itself.
+//! makes none. Refuses to take a program that anybody may be, such as a shell, for the agent starting itself, and any start
+//! whose options or variables may have the image load other code.
 
+use super::packages::{is_plain, is_same, lies_low, package, path};
 use super::snapshots::Snapshots;
-use crate::config::{Own, Profile, ends_so};
+use crate::config::{Own, Profile};
 use crate::judge::facts;
 use crate::judge::session::Session;
 use stayexec_protocol::{Event, FileId, Process};
@@ -32,6 +34,8 @@ pub(super) struct Image {
     pub(super) executable: FileId,
     pub(super) script: Option<FileId>,
     pub(super) profile: Option<&'static Profile>,
+    /// Where its script lies, or itself.
+    pub(super) path: Vec<u8>,
 }
 
 /// What is known of a run's agent.
@@ -55,26 +59,44 @@ impl Agents {
     pub fn starts_itself(&self, session: &Session, event: &Event) -> bool {
         let Some(starter) = event.agent.as_ref().and_then(|process| self.images.get(&key(process))) else { return false };
         let file = &event.executable;
-        if !file.same_view || !file.linker_trusted {
+        if !file.same_view || !file.linker_trusted || !is_plain(session, event) {
             return false;
         }
         let again = match (&starter.script, &event.script) {
             // The kernel chose the interpreter, by the script's own first line; or it is the one that ran it before.
             (Some(one), Some(other)) => {
                 let ran = |image: &Image| image.executable == file.id && image.script.as_ref() == Some(one);
-                *one == other.id && other.same_view && (!other.operand || self.images.values().any(ran))
+                *one == other.id && other.same_view && (!other.operand || self.images.values().any(ran) || chosen(session, event))
             }
             // A program that is known is one that anybody may start: its words say what it does.
             (None, None) => starter.executable == file.id && !facts::is_known(session, event),
             _ => false,
         };
-        let packaged = || package(event).is_some_and(|profile| starter.profile.is_some_and(|own| own.name() == profile.name()));
-        again || (packaged() && untouched(event))
+        // The same package, by its place and not by what it is called; and not run by what never ran the agent.
+        let packaged = || {
+            let ran = |image: &Image| image.script.is_some() && image.executable == file.id;
+            let interpreter = event.script.as_ref().is_none_or(|script| !script.operand || self.images.values().any(ran));
+            let profile = package(event).filter(|profile| starter.profile.is_some_and(|own| own.name() == profile.name()));
+            interpreter && profile.is_some_and(|profile| is_same(profile, &starter.path, path(event)))
+        };
+        again || (packaged() && untouched(event) && self.may_lie(session, event))
     }
 
-    /// Whether an image is of an agent's package that a person has not named: whoever lets it run lets an agent run.
-    pub fn arrives(event: &Event) -> bool {
-        package(event).is_some() && untouched(event)
+    /// Whether an image is called as an agent's is, which a person has not named: whoever lets it run may let an agent run.
+    pub fn may_be(event: &Event) -> bool {
+        package(event).is_some()
+    }
+
+    /// Whether an image that a person has not named is an agent's once it is let run.
+    pub fn arrives(&self, session: &Session, event: &Event) -> bool {
+        let interpreter = || event.script.as_ref().is_none_or(|script| !script.operand) || facts::trusted(session, event);
+        Self::may_be(event) && untouched(event) && self.may_lie(session, event) && is_plain(session, event) && interpreter()
+    }
+
+    /// A package in the workspace or in a folder for temporary files is what a repository brings along, unless the agent that
+    /// a person has started lies there itself.
+    fn may_lie(&self, session: &Session, event: &Event) -> bool {
+        !lies_low(session, path(event)) || self.images.values().any(|image| lies_low(session, &image.path))
     }
 
     /// A process of the agent has this image from now on. Its profile.
@@ -83,13 +105,17 @@ impl Agents {
         let profile = package(event).or(above);
         let script = event.script.as_ref().map(|script| script.id.clone());
         self.changed = true;
-        put(&mut self.images, &event.process, Image { executable: event.executable.id.clone(), script, profile });
+        put(
+            &mut self.images,
+            &event.process,
+            Image { executable: event.executable.id.clone(), script, profile, path: path(event).to_vec() },
+        );
         profile
     }
 
     /// A process runs something else from now on: the agent's own doing where `own` is its entry.
     pub fn leave(&mut self, event: &Event, own: Option<usize>) {
-        let profile = event.agent.as_ref().and_then(|process| self.profile(process));
+        let profile = event.agent.as_ref().and_then(|process| self.profile(process)).or_else(|| Some(self.nearest(event)?.0));
         self.changed |= self.images.remove(&key(&event.process)).is_some() | self.own.remove(&key(&event.process)).is_some();
         if let (Some(profile), Some(entry)) = (profile, own) {
             self.changed = true;
@@ -97,10 +123,14 @@ impl Agents {
         }
     }
 
-    /// The start of the agent's own that this one lies below.
+    /// The start of the agent's own that makes this one: nothing else lies in between, or could have set its environment.
+    fn nearest(&self, event: &Event) -> Option<&(&'static Profile, usize)> {
+        std::iter::once(&event.process).chain(event.ancestry.first()).find_map(|process| self.own.get(&key(process)))
+    }
+
+    /// The same as the entry of its profile.
     pub fn above(&self, event: &Event) -> Option<(usize, &'static Own)> {
-        let nearest = std::iter::once(&event.process).chain(&event.ancestry).find_map(|process| self.own.get(&key(process)))?;
-        let (profile, entry) = nearest;
+        let (profile, entry) = self.nearest(event)?;
         Some((*entry, profile.own.get(*entry)?))
     }
 
@@ -116,11 +146,9 @@ impl Agents {
     }
 }
 
-/// The profile whose package the image, or its script, belongs to.
-fn package(event: &Event) -> Option<&'static Profile> {
-    let script = event.script.as_ref().map(|script| script.resolved.as_slice());
-    let path = script.unwrap_or(&event.executable.path);
-    Profile::all().iter().find(|profile| profile.images.iter().any(|pattern| ends_so(path, pattern)))
+/// Whether `env` has become the interpreter of the script by whose first line it was started.
+fn chosen(session: &Session, event: &Event) -> bool {
+    event.agent.as_ref().is_some_and(|starter| key(starter) == key(&event.process)) && facts::trusted(session, event)
 }
 
 /// Nobody in the run has changed the file, or its script.

@@ -19,6 +19,8 @@ struct Running {
     executable: File,
     script: Option<File>,
     profile: Option<String>,
+    #[serde(default)]
+    path: Vec<u8>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -50,6 +52,7 @@ impl Agents {
             executable: file(&image.executable),
             script: image.script.as_ref().map(file),
             profile: image.profile.map(|profile| profile.name().to_owned()),
+            path: image.path.clone(),
         });
         let own = self.own.iter().map(|((pid, start), (profile, entry))| (*pid, *start, profile.name().to_owned(), *entry));
         let (snapshots, written) = self.snapshots.kept(now);
@@ -61,7 +64,8 @@ impl Agents {
         let Ok(kept) = serde_json::from_str::<Kept>(json) else { return Self::default() };
         let image = |image: Running| {
             let profile = image.profile.as_deref().and_then(Profile::started_as);
-            ((image.pid, image.start), Image { executable: id(image.executable), script: image.script.map(id), profile })
+            let (executable, script, path) = (id(image.executable), image.script.map(id), image.path);
+            ((image.pid, image.start), Image { executable, script, profile, path })
         };
         let own = |(pid, start, profile, entry): (u32, u64, String, usize)| Some(((pid, start), (Profile::started_as(&profile)?, entry)));
         Self {

@@ -7,6 +7,7 @@
 mod images;
 mod kept;
 mod lines;
+mod packages;
 mod snapshots;
 
 pub use images::Agents;
@@ -139,14 +140,29 @@ fn own(session: &Session, event: &Event) -> Option<usize> {
     let words = words(event)?;
     let fits = |argv| find_holes(argv, words, session.around()).is_some();
     if let Some(profile) = event.agent.as_ref().and_then(|process| session.agents.profile(process)) {
-        let given = |template: &crate::config::Template| {
-            let entries = event.environment.iter().filter_map(|entry| std::str::from_utf8(entry).ok());
-            entries.into_iter().any(|entry| template.find(entry, session.around()).is_some())
+        let is = |template: &crate::config::Template, entry: &[u8]| {
+            std::str::from_utf8(entry).is_ok_and(|entry| template.find(entry, session.around()).is_some())
         };
-        return profile.own.iter().position(|own| own.program == name && fits(&own.argv) && own.environment.iter().all(given));
+        return profile.own.iter().position(|own| {
+            let given = own.environment.iter().all(|template| event.environment.iter().any(|entry| is(template, entry)));
+            let named = |entry: &[u8]| own.environment.iter().any(|template| is(template, entry));
+            own.program == name && given && fits(&own.argv) && loads_nothing_but(session, event, named)
+        });
     }
     let (number, entry) = session.agents.above(event)?;
-    entry.below.iter().any(|below| below.program == name && fits(&below.argv)).then_some(number)
+    // What made it is the agent's own, and has set no other variables than it always does.
+    let set = |word: &[u8]| {
+        let name = word.split(|&byte| byte == b'=').next().unwrap_or_default();
+        entry.sets.iter().any(|known| known.as_bytes() == name)
+    };
+    let is_below = entry.below.iter().any(|below| below.program == name && fits(&below.argv));
+    (is_below && loads_nothing_but(session, event, set)).then_some(number)
+}
+
+/// Whether no variable but these has the program load code or start another command.
+fn loads_nothing_but(session: &Session, event: &Event, known: impl Fn(&[u8]) -> bool) -> bool {
+    let environment = event.environment.iter().filter(|entry| !known(entry)).cloned().collect();
+    environment::is_inert(session, &Event { environment, ..event.clone() })
 }
 
 /// The words behind the program's own.
@@ -172,5 +188,7 @@ impl Session {
     }
 }
 
+#[cfg(test)]
+mod own_tests;
 #[cfg(test)]
 mod tests;

@@ -9,19 +9,19 @@ use crate::judge::{facts, session::Session, workspaces::Workspace};
 use stayexec_policy::CommandClass;
 use stayexec_protocol::{Decision, FileId, Process, Reason, Script};
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub(super) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const IMAGE: &str = "/opt/x/node_modules/@anthropic-ai/claude-code/bin/claude.exe";
 const SNAPSHOT: &str = "/home/dev/.claude/shell-snapshots/snapshot-bash-1-ab.sh";
 
-struct Stage {
-    session: Session,
+pub(super) struct Stage {
+    pub(super) session: Session,
     workspace: Workspace,
-    agent: Process,
+    pub(super) agent: Process,
     _dir: tempfile::TempDir,
 }
 
-fn named(path: &str, words: &[&str], pid: u32) -> Event {
+pub(super) fn named(path: &str, words: &[&str], pid: u32) -> Event {
     let id = FileId { dev: 1, ino: path.len() as u64, size: 3, ctime: 4 };
     let base = event(path, words);
     let executable = stayexec_protocol::Executable { id, ..base.executable.clone() };
@@ -30,7 +30,7 @@ fn named(path: &str, words: &[&str], pid: u32) -> Event {
 
 impl Stage {
     /// A run whose agent is the launched image.
-    fn new(image: &str) -> Result<Self> {
+    pub(super) fn new(image: &str) -> Result<Self> {
         let (session, _messages) = session(|_| {})?;
         let (workspace, dir) = workspace()?;
         let launch = Event { launch: true, ..named(image, &["agent"], 100) };
@@ -40,7 +40,7 @@ impl Stage {
         Ok(stage)
     }
 
-    fn judge(&mut self, event: &Event) -> Judgement {
+    pub(super) fn judge(&mut self, event: &Event) -> Judgement {
         let reading = read(&self.session, event);
         let operands = facts::operands(&self.session, event, &reading);
         let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
@@ -49,7 +49,7 @@ impl Stage {
     }
 
     /// A start that the agent makes.
-    fn own(&self, path: &str, words: &[&str]) -> Event {
+    pub(super) fn own(&self, path: &str, words: &[&str]) -> Event {
         Event { agent: Some(self.agent.clone()), ..named(path, words, 200) }
     }
 }
@@ -136,6 +136,49 @@ fn a_snapshot_that_could_have_been_written_counts_as_what_it_says() -> Result<()
     assert_eq!(stage.judge(&first).decision, Decision::Allow);
     let missing = Event { script: Some(Script::unreadable(SNAPSHOT.into(), true)), ..first };
     assert_eq!(stage.judge(&missing).decision, Decision::Hold);
+    Ok(())
+}
+
+#[test]
+fn an_approval_is_not_of_a_line_beside_a_snapshot_that_could_have_been_written() -> Result<()> {
+    use stayexec_policy::rule::Token;
+    for approval in ["rule", "remembered", "grant"] {
+        let mut stage = Stage::new(IMAGE)?;
+        let start = |digest, ctime| {
+            let line = wrapped("touch made");
+            Event {
+                script: Some(snapshot(digest, ctime)),
+                ancestry: vec![stage.agent.clone()],
+                ..stage.own("/usr/bin/bash", &["bash", "-c", &line])
+            }
+        };
+        let (believed, poisoned) = (start(1, 500), start(2, 600));
+        let first = stage.judge(&believed);
+        assert!(first.decision == Decision::Hold && first.keeps && first.grant.is_some() && first.pattern.is_some());
+        match approval {
+            "rule" => {
+                let pattern = ["touch", "made"].map(|word| Token::One(word.to_owned())).to_vec();
+                let decision = stayexec_policy::GateDecision::Allow;
+                let rule = crate::config::Rule { pattern, decision, message: None, examples: vec![], counter_examples: vec![] };
+                stage.session.frozen.rules.push(crate::config::PlacedRule { rule, place: "x:1".into() });
+            }
+            "remembered" => {
+                let pattern = first.pattern.ok_or("no pattern")?;
+                let (id, scope) = (uuid::Uuid::nil(), crate::judge::remembered::Scope::Workspace);
+                let known = crate::judge::remembered::Remembered { id, pattern, scope, by: String::new(), created: 0 };
+                stage.workspace.remembered.push(known);
+            }
+            _ => {
+                let above = Event { process: stage.agent.clone(), ..believed.clone() };
+                stage.session.grants.extend(crate::judge::grants::Grant::of(&above, CommandClass::Write, true));
+            }
+        }
+        assert_eq!(stage.judge(&believed).decision, Decision::Allow, "{approval}");
+        let asked = stage.judge(&poisoned);
+        assert_eq!(asked.decision, Decision::Hold, "{approval}");
+        assert!(!asked.keeps && asked.grant.is_none() && asked.pattern.is_none(), "{approval}");
+        assert_eq!(stage.judge(&believed).decision, Decision::Allow, "{approval}");
+    }
     Ok(())
 }
 

@@ -7,14 +7,31 @@ use crate::sys::checked;
 use std::io;
 
 /// The kernel's own table. Refused: process_vm_writev, adjtimex, settimeofday, clock_settime, clock_adjtime, userfaultfd.
-pub const NATIVE: Table =
-    Table { audit: 0xC000_00B7, execve: 221, execveat: 281, ioctl: 29, prlimit64: 261, refused: &[271, 171, 170, 112, 266, 282] };
+pub const NATIVE: Table = Table {
+    audit: 0xC000_00B7,
+    execve: 221,
+    execveat: 281,
+    ioctl: 29,
+    prlimit64: 261,
+    clone: 220,
+    clone3: 435,
+    refused: &[271, 171, 170, 112, 266, 282],
+};
 
 /// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: clock_settime64 and
 /// clock_adjtime64.
 pub const TABLES: &[Table] = &[
     NATIVE,
-    Table { audit: 0x4000_0028, execve: 11, execveat: 387, ioctl: 54, prlimit64: 369, refused: &[377, 124, 79, 262, 372, 388, 404, 405] },
+    Table {
+        audit: 0x4000_0028,
+        execve: 11,
+        execveat: 387,
+        ioctl: 54,
+        prlimit64: 369,
+        clone: 120,
+        clone3: 435,
+        refused: &[377, 124, 79, 262, 372, 388, 404, 405],
+    },
 ];
 
 /// There is no x32 here.

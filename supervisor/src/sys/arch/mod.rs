@@ -23,6 +23,10 @@ pub struct Table {
     pub ioctl: u32,
     /// prlimit64.
     pub prlimit64: u32,
+    /// clone.
+    pub clone: u32,
+    /// clone3.
+    pub clone3: u32,
     /// Calls that no program in a tree has any business with, whatever their arguments: process_vm_writev (into processes
     /// that were judged), what sets the clock (by which *unchanged since before the run* is told), and userfaultfd (memory
     /// behind it keeps whoever reads it waiting).

@@ -7,8 +7,16 @@ use crate::sys::checked;
 use std::io;
 
 /// The kernel's own table. Refused: process_vm_writev, adjtimex, settimeofday, clock_settime, clock_adjtime, userfaultfd.
-pub const NATIVE: Table =
-    Table { audit: 0xC000_003E, execve: 59, execveat: 322, ioctl: 16, prlimit64: 302, refused: &[311, 159, 164, 227, 305, 323] };
+pub const NATIVE: Table = Table {
+    audit: 0xC000_003E,
+    execve: 59,
+    execveat: 322,
+    ioctl: 16,
+    prlimit64: 302,
+    clone: 56,
+    clone3: 435,
+    refused: &[311, 159, 164, 227, 305, 323],
+};
 
 /// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: stime, clock_settime64,
 /// clock_adjtime64.
@@ -20,6 +28,8 @@ pub const TABLES: &[Table] = &[
         execveat: 358,
         ioctl: 54,
         prlimit64: 340,
+        clone: 120,
+        clone3: 435,
         refused: &[348, 124, 79, 264, 343, 374, 25, 404, 405],
     },
 ];

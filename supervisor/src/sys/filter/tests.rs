@@ -77,6 +77,7 @@ fn every_number_of_every_table_is_decided_as_listed() {
             let expected = match nr {
                 n if n == table.execve || n == table.execveat => NOTIFIED,
                 n if table.refused.contains(&n) => REFUSED,
+                n if n == table.clone3 => UNKNOWN,
                 _ => ALLOWED,
             };
             assert_eq!(call(table.audit, nr, [0; 6]), expected, "{table:?} {nr}");
@@ -123,6 +124,21 @@ fn the_tree_can_ask_whether_it_is_gated_and_types_nothing_by_it() {
         assert_eq!(call(table.audit, table.ioctl, [0, 0x5401, ASKING.into(), 0, 0, 0]), ALLOWED);
     }
     assert!(!is_around());
+}
+
+#[test]
+fn a_child_is_of_the_process_that_made_it() {
+    for table in TABLES {
+        let clone = |flags: u64| call(table.audit, table.clone, [flags, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000]);
+        // fork, vfork, a thread of the C library, namespaces.
+        for flags in [0x11, 0x4111, 0x003d_0f00, 0x0120_0011, 0x7e02_0011, 0x8000 << 32] {
+            assert_eq!(clone(flags), ALLOWED, "{flags:#x}");
+        }
+        for flags in [0x8000, 0x8011, 0x0001_8f00, 0xffff_ffff, 0xdead_0000_8011] {
+            assert_eq!(clone(flags), REFUSED, "{flags:#x}");
+        }
+        assert_eq!(call(table.audit, table.clone3, [0x7000, 88, 0, 0, 0, 0]), UNKNOWN);
+    }
 }
 
 #[test]
