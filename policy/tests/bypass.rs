@@ -29,7 +29,13 @@ fn no_bypass_is_read() {
 #[test]
 fn no_escape_is_read() {
     let policy = SecurityPolicy::default();
-    let all = [common::lines("escapes.txt", "⏎"), common::lines("escapes2.txt", "⏎"), common::lines("escapes3.txt", "⏎")].concat();
+    let all = [
+        common::lines("escapes.txt", "⏎"),
+        common::lines("escapes2.txt", "⏎"),
+        common::lines("escapes3.txt", "⏎"),
+        common::lines("escapes4.txt", "⏎"),
+    ]
+    .concat();
     let read: Vec<String> =
         all.iter().filter(|line| policy.classify_command(line) == CommandClass::Read).map(|line| format!("{line:?}")).collect();
     assert!(read.is_empty(), "{} of {} are read:\n{}", read.len(), all.len(), read.join("\n"));

@@ -121,6 +121,9 @@ impl Judge<'_> {
         }
         if entry.special.as_deref() == Some("subscript") && matches!(name, "cd" | "chdir" | "pushd") {
             self.collect_base(args.iter().find(|arg| !arg.text.starts_with('-')));
+            if args.iter().any(|arg| arg.altered) {
+                out.raise(opaque("a change to a directory that is only known when it runs", false));
+            }
         }
         let vetted = vet(entry, args);
         self.vetted(entry, name, args, &vetted, scope, out);

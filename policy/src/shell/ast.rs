@@ -117,8 +117,9 @@ pub(crate) enum Piece {
     /// Text as it will be after quote removal.
     Text { text: String, quoted: bool },
     /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere;
-    /// `changed` when an operator may make anything else of it than a number.
-    Variable { name: String, quoted: bool, risky: bool, changed: bool },
+    /// `changed` when an operator may make anything else of it than a number; `altered` when any operator or subscript
+    /// stands behind the name, so that the value is another one than the variable's.
+    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool },
     /// `${!name[@]}`: the keys of an array.
     Keys { name: String, quoted: bool },
     /// `$(…)`, backticks.
