@@ -134,7 +134,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                     arg.altered |= altered;
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
-                    arg.home |= before == 0 && name == "HOME" && !*risky && value.is_none();
+                    arg.home |= before == 0 && name == "HOME" && !*risky && vars.untouched(name);
                     arg.path |= !open && name == "PATH" && !*risky && !altered;
                     open_here(&mut arg, &mut open, unsafe_value && placed);
                 }

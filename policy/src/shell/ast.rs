@@ -8,7 +8,7 @@ pub(crate) struct Script {
     pub commands: Vec<Command>,
     /// Bodies of here-documents, by the number in [`RedirKind::Heredoc`].
     pub heredocs: Vec<Word>,
-    /// Variables that `${name:=value}` or `((name = value))` may set.
+    /// Variables that `${name:=value}` or `((name = value))` may set, and `{name}>file` does.
     pub assigned: Vec<String>,
     /// Why the text is not fully understood.
     pub opaque: Option<&'static str>,
@@ -48,11 +48,15 @@ pub(crate) struct Simple {
     pub assigns: Vec<Assign>,
     pub words: Vec<Word>,
     pub redirs: Vec<Redir>,
+    /// It stands behind `&&` or `||`, and what follows may be reached without it.
+    pub conditional: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Assign {
     pub name: String,
+    /// `+=`: what it held before stays in front.
+    pub appends: bool,
     /// What stands between brackets behind the name.
     pub subscript: Option<Word>,
     pub value: Word,
@@ -84,6 +88,8 @@ pub(crate) struct Compound {
     pub words: Vec<Word>,
     pub body: Vec<Command>,
     pub redirs: Vec<Redir>,
+    /// As for a simple command.
+    pub conditional: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
