@@ -61,7 +61,7 @@ pub(crate) fn is_sink(path: &str) -> bool {
         || path
             .strip_prefix("/dev/fd/")
             .or_else(|| path.strip_prefix("/proc/self/fd/"))
-            .is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
+            .is_some_and(|fd| fd.starts_with(|c: char| matches!(c, '1'..='9')) && fd.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 pub(crate) fn is_socket(path: &str) -> bool {

@@ -36,6 +36,7 @@ impl Judge<'_> {
             return out;
         }
         self.collect_command(args);
+        args.iter().for_each(|arg| self.descriptor(arg));
         if first.text.len() > MAX_TEXT_NAME {
             out.raise(opaque("a program name longer than any path", true));
             return out;

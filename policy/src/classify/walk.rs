@@ -54,6 +54,10 @@ impl Judge<'_> {
             self.shown(|| walk.list(&script.commands, &scope, true, &mut strict));
             whole.add(strict, false);
         }
+        self.reopened.set(self.reopened.get() || script.reopened);
+        if self.reopened.get() && self.descriptors.get() {
+            whole.raise(opaque("a path that opens a descriptor again, for writing", false));
+        }
         if whole.class == CommandClass::Read && whole.reason.is_empty() {
             (whole.code, whole.reason) = match whole.parts.as_slice() {
                 [] if script.commands.is_empty() => (ReasonCode::Empty, "nothing to run".into()),

@@ -15,6 +15,8 @@ pub(crate) struct Script {
     /// A cap was met.
     pub capped: bool,
     pub disputed: Disputed,
+    /// A descriptor for writing may be one that was opened for something else: `exec 3<f`, `1<f`, `<>f`.
+    pub reopened: bool,
 }
 
 /// Constructs that some shells take for something else.

@@ -136,6 +136,7 @@ impl Parser<'_> {
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;
         self.assigned.append(&mut inner.assigned);
+        self.reopened |= inner.reopened;
         word.pieces.push(Piece::Command { body, quoted });
         self.leave();
     }

@@ -38,6 +38,7 @@ pub(super) struct Parser<'a> {
     pub opaque: Option<&'static str>,
     pub capped: bool,
     pub disputed: Disputed,
+    pub reopened: bool,
 }
 
 const STRAY: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}", "in"];
@@ -58,6 +59,7 @@ impl<'a> Parser<'a> {
             opaque: nul.map(|_| "a NUL byte"),
             capped: false,
             disputed: Disputed::default(),
+            reopened: false,
         }
     }
 
@@ -73,6 +75,7 @@ impl<'a> Parser<'a> {
             opaque: self.opaque,
             capped: self.capped,
             disputed: self.disputed,
+            reopened: self.reopened,
         }
     }
 

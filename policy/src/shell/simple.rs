@@ -148,12 +148,18 @@ impl Parser<'_> {
                 return None;
             }
         };
+        let number = self.src[start..self.pos].trim_start_matches(['\\', '\n', ' ', '\t']).split(['<', '>', '&']).next();
+        let plain = number.is_none_or(str::is_empty);
+        self.reopened |= named.is_some() || matches!(kind, RedirKind::Input | RedirKind::HereString) && !plain;
         self.assigned.extend(named);
         self.blanks_only();
         let target = self.word().unwrap_or_default();
         if target.pieces.is_empty() {
             self.note("a redirection without its target");
         }
+        // A copy of what is no output, or of what only the run knows.
+        let output = || target.literal().is_some_and(|text| matches!(&*text, "1" | "2" | "-" | "1-" | "2-"));
+        self.reopened |= kind == RedirKind::Duplicate && !output() && !target.literal().is_some_and(|text| is_file(&text));
         Some(Redir { kind, target })
     }
 
@@ -189,6 +195,11 @@ impl Parser<'_> {
         self.pending.push(Heredoc { delimiter, strip, quoted, slot });
         Redir { kind: RedirKind::Heredoc(slot), target: Word::default() }
     }
+}
+
+/// `>& file`, which is a write, and no copy of a descriptor.
+fn is_file(text: &str) -> bool {
+    text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'-')
 }
 
 /// Where the parts of an assignment stand in its word.
