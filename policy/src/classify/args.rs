@@ -31,6 +31,8 @@ pub(crate) struct Arg {
     pub home: bool,
     /// What is not known begins with the value of PATH.
     pub path: bool,
+    /// An operator makes another value of a variable's: nothing about it is known.
+    pub altered: bool,
 }
 
 impl Arg {
@@ -66,7 +68,7 @@ impl Arg {
 
 /// The arguments that a word becomes: one, or several when a known value is split.
 pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
-    if let [Piece::Variable { name, quoted: false, risky: false, .. }] = word.pieces.as_slice()
+    if let [Piece::Variable { name, quoted: false, risky: false, altered: false, .. }] = word.pieces.as_slice()
         && let Some(Value::Known(text)) = vars.get(name)
     {
         out.extend(text.split_whitespace().map(|part| if globbed(part) { glob(part) } else { Arg::closed(part) }));
@@ -114,23 +116,26 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 }
                 arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
             }
-            Piece::Variable { name, quoted, risky, .. } => match vars.get(name) {
-                Some(Value::Known(text)) if !risky && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
+            Piece::Variable { name, quoted, risky, altered, .. } => match vars.get(name) {
+                Some(Value::Known(text)) if !risky && !altered && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
                     arg.text.push_str(text)
                 }
                 value => {
                     let unsafe_value = *risky
                         || match value {
-                            Some(Value::Known(text)) => text.split_whitespace().any(|part| part.starts_with('-')),
+                            Some(Value::Known(text)) => {
+                                text.split_whitespace().any(|part| part.starts_with('-')) || *altered && text.contains('-')
+                            }
                             Some(Value::Open { risky, .. }) => *risky,
                             None => vars.doubtful(),
                         };
                     let placed = before == 0 || !*quoted;
-                    let from_outside = outside(name, value, vars);
+                    let from_outside = *altered || outside(name, value, vars);
+                    arg.altered |= altered;
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
-                    arg.home |= before == 0 && name == "HOME" && !*risky && value.is_none();
-                    arg.path |= !open && name == "PATH" && !*risky;
+                    arg.home |= before == 0 && name == "HOME" && !*risky && vars.untouched(name);
+                    arg.path |= !open && name == "PATH" && !*risky && !altered;
                     open_here(&mut arg, &mut open, unsafe_value && placed);
                 }
             },

@@ -36,8 +36,9 @@ fn within(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
 }
 
 fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for word in &compound.words {
+    for word in compound.words.iter().chain(compound.redirs.iter().map(|redir| &redir.target)) {
         inside(word, vars, free);
+        vars.copies |= made_of_others(word);
     }
     if let Some(name) = &compound.variable {
         for word in &compound.words {
@@ -49,13 +50,16 @@ fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) ->
                 }
                 value => value,
             };
+            if compound.conditional || !vars.certain || vars.made_of_unsure(word) {
+                vars.unsure(name, &value, false);
+            }
             vars.set(name, value);
         }
         // `select` keeps what was typed.
         vars.set("REPLY", Value::ANY);
     }
     match compound.kind {
-        Kind::Brace => collect(&compound.body, vars, free),
+        Kind::Brace if !compound.conditional => collect(&compound.body, vars, free),
         _ => within(&compound.body, vars, free),
     }
 }
@@ -77,10 +81,15 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         inside(&assign.value, vars, free);
         assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
         let mut value = vars.value(&assign.value);
+        vars.copies |= made_of_others(&assign.value) || assign.items.iter().any(made_of_others);
         if assign.subscript.is_some() {
             // One element of several.
             let number = value.number();
             value = Value::Open { risky: true, outside: true, number };
+        }
+        if simple.conditional || !vars.certain || assign.appends || vars.made_of_unsure(&assign.value) {
+            // It may hold what it held before.
+            vars.unsure(&assign.name, &value, assign.appends);
         }
         if assign.name == "IFS" && simple.words.is_empty() {
             vars.doubtful = true;
@@ -100,7 +109,17 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
             vars.set(&assign.name, value);
         }
     }
+    for redir in &simple.redirs {
+        inside(&redir.target, vars, free);
+    }
+    let certain = vars.certain;
+    vars.certain &= !simple.conditional;
     builtin(&simple.words, vars, free);
+    vars.certain = certain;
+}
+
+fn made_of_others(word: &Word) -> bool {
+    word.pieces.iter().any(|piece| matches!(piece, Piece::Variable { .. }))
 }
 
 /// What builtins set, called as such or through `command` and `builtin`.
@@ -116,14 +135,15 @@ fn builtin(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     match &*name {
         "eval" | "trap" => evaluated(words, vars, free),
         "let" => words.iter().for_each(|word| vars.evaluated(word)),
-        name if SETTERS.contains(&name) => setter(words, vars),
+        name if SETTERS.contains(&name) => setter(name, words, vars),
         name if DECLARERS.contains(&name) => declarer(name, words, vars),
         _ => {}
     }
 }
 
 /// Every word may be a name, alone or behind the letters of an option.
-fn setter(words: &[Word], vars: &mut Vars) {
+fn setter(name: &str, words: &[Word], vars: &mut Vars) {
+    vars.lost |= names_unknown(name, words);
     for word in words {
         vars.overflowed |= word.bare().is_some_and(|text| text.contains(['{', '*', '?']));
         let Some(text) = word.literal() else { continue };
@@ -137,12 +157,76 @@ fn setter(words: &[Word], vars: &mut Vars) {
     vars.set("MAPFILE", Value::ANY);
 }
 
+/// The name, or an option, is written out.
+fn begins_with_name(word: &Word) -> bool {
+    match word.pieces.as_slice() {
+        [Piece::Text { text, quoted: false }] => !text.contains('{') || text.contains('='),
+        [Piece::Text { .. }] => true,
+        [Piece::Text { text, .. }, ..] => text.contains(['=', '[']) || text.starts_with('-'),
+        _ => false,
+    }
+}
+
+/// A word that is known only when it runs stands where this builtin takes the name of a variable, or may become one.
+fn names_unknown(command: &str, words: &[Word]) -> bool {
+    let takes = match command {
+        "read" => "ptdnNiu",
+        "mapfile" | "readarray" => "dnOsuCc",
+        _ => "",
+    };
+    let names = match command {
+        // Without `-v` in front none of them is a name.
+        "printf" if words.first().is_some_and(|first| !may_begin_with(first, "-v")) => return false,
+        "printf" => &words[..words.len().min(2)],
+        "getopts" => words.get(1..2).unwrap_or_default(),
+        "wait" if !words.iter().any(|word| may_begin_with(word, "-p")) => return false,
+        _ => words,
+    };
+    if words.iter().any(|word| word.bare().is_some_and(|text| text.contains('{'))) {
+        return true;
+    }
+    let mut value = false;
+    names.iter().any(|word| {
+        let one = word.pieces.iter().all(|piece| match piece {
+            Piece::Text { .. } | Piece::Number => true,
+            Piece::Variable { quoted, risky, .. } => *quoted && !risky,
+            Piece::Command { quoted, .. } => *quoted,
+            _ => false,
+        });
+        let is_value = std::mem::replace(&mut value, false) && one;
+        let Some(text) = word.literal() else { return !is_value };
+        value = !is_value
+            && text
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.find(|letter| takes.contains(letter)).is_some_and(|at| at + 1 == letters.len()));
+        false
+    })
+}
+
+/// The first letters are these, or are not known.
+fn may_begin_with(word: &Word, head: &str) -> bool {
+    // Text that is in no name and in no option: a format.
+    let format = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: true } if text.contains(['%', '\\', ' ', ':', '\n']));
+    let one = |piece: &Piece| matches!(piece, Piece::Text { .. } | Piece::Variable { quoted: true, risky: false, .. });
+    if word.pieces.iter().any(format) && word.pieces.iter().all(one) {
+        return false;
+    }
+    match word.pieces.first() {
+        Some(Piece::Text { text, quoted }) => {
+            text.starts_with(head) || (head.starts_with(text.as_str()) && word.pieces.len() > 1) || (!quoted && text.starts_with('{'))
+        }
+        _ => true,
+    }
+}
+
 fn declarer(command: &str, words: &[Word], vars: &mut Vars) {
     let bare = words.iter().filter_map(Word::bare).filter(|word| word.starts_with('-'));
     let options: String = bare.flat_map(|word| word[1..].chars()).collect();
     let mut array = false;
     for word in words {
         let arg = args::single(word, vars);
+        vars.copies |= made_of_others(word);
+        vars.lost |= command != "set" && !begins_with_name(word) || options.contains('n') && command != "export" && command != "readonly";
         let name = arg.head().split(['=', '+', '[']).next().unwrap_or_default();
         vars.overflowed |= name.contains('{');
         // `set -A name values`, in ksh and zsh.
@@ -152,12 +236,18 @@ fn declarer(command: &str, words: &[Word], vars: &mut Vars) {
         array |= matches!(arg.full(), Some("-A" | "+A"));
         if command != "set" && !arg.text.starts_with('-') {
             vars.declared(&options, name);
+            if options.contains(['i', 'u', 'l', 'c']) {
+                vars.set(name, Value::ANY);
+            }
         }
         if let Some((name, value)) = arg.text.split_once('=') {
             let value = match arg.full() {
                 Some(_) => Value::Known(value.to_owned()),
                 None => Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) },
             };
+            if name.ends_with('+') || !vars.certain || vars.made_of_unsure(word) {
+                vars.unsure(name.trim_end_matches('+'), &value, name.ends_with('+'));
+            }
             vars.set(name.trim_end_matches('+'), value);
         }
     }

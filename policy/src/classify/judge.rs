@@ -37,6 +37,10 @@ pub(crate) struct Judge<'p> {
     pub unseen: Cell<bool>,
     /// Something runs that a file holds which only its name stands for: a script, a program of the tree.
     pub by_name: Cell<bool>,
+    /// The text opens a descriptor for reading that a path below /dev/fd would open for writing.
+    pub reopened: Cell<bool>,
+    /// Something is written, or may be, to a path that stands for a descriptor.
+    pub descriptors: Cell<bool>,
     pub collected: Option<RefCell<Collected>>,
 }
 
@@ -87,6 +91,8 @@ impl<'p> Judge<'p> {
             disputed: Cell::default(),
             unseen: Cell::new(false),
             by_name: Cell::new(false),
+            reopened: Cell::new(false),
+            descriptors: Cell::new(false),
             collected: None,
         }
     }
@@ -113,6 +119,13 @@ impl<'p> Judge<'p> {
         let out = text();
         self.unseen.set(before);
         out
+    }
+
+    /// A word that names a descriptor, or lets a program name one.
+    pub fn descriptor(&self, arg: &Arg) {
+        if ["/dev/std", "/dev/fd", "/proc/", "/fd/"].iter().any(|path| arg.text.contains(path)) {
+            self.descriptors.set(true);
+        }
     }
 
     pub fn dispute(&self, found: Disputed) {

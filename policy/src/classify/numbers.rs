@@ -67,7 +67,7 @@ impl Vars {
         match piece {
             Piece::Text { .. } | Piece::Process { .. } => false,
             Piece::Variable { name, changed, .. } => !changed && self.is_number(name),
-            Piece::Keys { name, .. } => self.get(name).is_some() && !self.associative(name),
+            Piece::Keys { name, .. } => !self.lost && self.get(name).is_some() && !self.associative(name),
             Piece::Command { body, .. } => self.counts(body),
             Piece::Number | Piece::Evaluated { .. } => true,
         }

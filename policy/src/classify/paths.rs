@@ -61,16 +61,22 @@ pub(crate) fn is_sink(path: &str) -> bool {
         || path
             .strip_prefix("/dev/fd/")
             .or_else(|| path.strip_prefix("/proc/self/fd/"))
-            .is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
+            .is_some_and(|fd| fd.starts_with(|c: char| matches!(c, '1'..='9')) && fd.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 pub(crate) fn is_socket(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
+/// It is a connection, or may be one when what is not known of it is.
+fn may_be_socket(target: &Arg) -> bool {
+    let begins = |socket: &str| target.is_open() && target.known > 0 && socket.starts_with(target.head());
+    is_socket(&lexical(target.head())) || is_socket(target.head()) || begins("/dev/tcp/") || begins("/dev/udp/")
+}
+
 /// A write to this target.
 pub(crate) fn write(target: &Arg) -> Option<Finding> {
-    if is_socket(&lexical(target.head())) {
+    if may_be_socket(target) {
         return Some(Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"));
     }
     if let Some(path) = target.full()
@@ -86,11 +92,10 @@ pub(crate) fn write(target: &Arg) -> Option<Finding> {
 
 /// A read from this target.
 pub(crate) fn read(target: &Arg) -> Option<Finding> {
-    if target.is_open() && target.known == 0 && (target.risky || target.outside) {
+    if target.is_open() && (target.altered || target.known == 0 && (target.risky || target.outside)) {
         return Some(Finding::new(CommandClass::Write, ReasonCode::Redirection, "reads a file that is only known when it runs"));
     }
-    is_socket(&lexical(target.head()))
-        .then(|| Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"))
+    may_be_socket(target).then(|| Finding::new(CommandClass::Network, ReasonCode::Redirection, "a connection through /dev/tcp"))
 }
 
 #[cfg(test)]

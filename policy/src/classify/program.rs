@@ -36,6 +36,7 @@ impl Judge<'_> {
             return out;
         }
         self.collect_command(args);
+        args.iter().for_each(|arg| self.descriptor(arg));
         if first.text.len() > MAX_TEXT_NAME {
             out.raise(opaque("a program name longer than any path", true));
             return out;
@@ -121,6 +122,9 @@ impl Judge<'_> {
         }
         if entry.special.as_deref() == Some("subscript") && matches!(name, "cd" | "chdir" | "pushd") {
             self.collect_base(args.iter().find(|arg| !arg.text.starts_with('-')));
+            if args.iter().any(|arg| arg.altered) {
+                out.raise(opaque("a change to a directory that is only known when it runs", false));
+            }
         }
         let vetted = vet(entry, args);
         self.vetted(entry, name, args, &vetted, scope, out);

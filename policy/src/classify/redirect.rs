@@ -31,6 +31,10 @@ impl Walk<'_, '_> {
             let outer = scope.clone();
             self.substitutions(&redir.target, &outer, into);
             let target = args::single(&redir.target, scope.vars);
+            if !matches!(redir.kind, RedirKind::Input | RedirKind::HereString) {
+                self.judge.descriptor(&Arg { text: super::lexical(&target.text), ..target.clone() });
+                self.judge.descriptor(&target);
+            }
             match redir.kind {
                 RedirKind::Output => {
                     self.judge.collect_arg(">", &target, Reach::File);

@@ -49,6 +49,63 @@ pub(crate) struct Vars {
     pub(super) overflowed: bool,
     /// What is collected runs in this very shell, one command after the other.
     pub(super) certain: bool,
+    /// Something sets a variable that only the run names: nothing is known about any of them.
+    pub(super) lost: bool,
+    /// A value was made of other variables.
+    pub(super) copies: bool,
+    /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
+    unsure: Rc<Map<String, Value>>,
+    /// What is unsure is taken for unknown, not for what the text says.
+    pub(super) strict: bool,
+}
+
+/// What is known about each variable once that is lost.
+static ANYTHING: Value = Value::ANY;
+
+/// Passes after which values that are made of each other are known.
+const MAX_PASSES: usize = 4;
+
+/// Variables that the shell sets by itself, or that no assignment sets: what a text gives them is not what they hold.
+fn shells_own(name: &str) -> bool {
+    const OWN: &[&str] = &[
+        "_",
+        "REPLY",
+        "OPTARG",
+        "OPTIND",
+        "OPTERR",
+        "MAPFILE",
+        "COPROC",
+        "PIPESTATUS",
+        "RANDOM",
+        "SRANDOM",
+        "SECONDS",
+        "LINENO",
+        "GROUPS",
+        "FUNCNAME",
+        "DIRSTACK",
+        "PWD",
+        "OLDPWD",
+        "UID",
+        "EUID",
+        "PPID",
+        "HISTCMD",
+        "SHELLOPTS",
+        "SHLVL",
+        "COLUMNS",
+        "LINES",
+        "match",
+        "mbegin",
+        "mend",
+        "MATCH",
+        "MBEGIN",
+        "MEND",
+        "status",
+        "pipestatus",
+        "ERRNO",
+        "READLINE_LINE",
+        "READLINE_POINT",
+    ];
+    OWN.contains(&name) || ["BASH", "EPOCH", "COMP_"].iter().any(|head| name.starts_with(head))
 }
 
 /// Variables that are followed, and how long a value may be: substitution multiplies them.
@@ -61,9 +118,22 @@ impl Vars {
     pub fn collect(script: &Script, around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
         let mut vars = around.cloned().unwrap_or_default();
         vars.certain = true;
-        super::assign::collect(&script.commands, &mut vars, free);
         for name in &script.assigned {
             vars.set(name, Value::ANY);
+        }
+        let evals = vars.evals;
+        // Loops, functions and traps use a value again that was set behind them: until nothing changes.
+        for pass in 1.. {
+            let before = Rc::clone(&vars.map);
+            vars.evals = evals;
+            super::assign::collect(&script.commands, &mut vars, free);
+            if !vars.copies || Rc::ptr_eq(&before, &vars.map) {
+                break;
+            }
+            if pass == MAX_PASSES {
+                vars.lost = true;
+                break;
+            }
         }
         vars
     }
@@ -105,7 +175,48 @@ impl Vars {
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name)
+        if self.lost && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            return Some(&ANYTHING);
+        }
+        match self.map.get(name) {
+            Some(Value::Known(_)) if self.strict && self.unsure.contains_key(name) => self.unsure.get(name),
+            value => value,
+        }
+    }
+
+    /// The text has to be judged both ways: with what it says of its variables, and without.
+    pub fn is_unsure(&self) -> bool {
+        !self.unsure.is_empty() && !self.strict
+    }
+
+    pub(super) fn made_of_unsure(&self, word: &Word) -> bool {
+        word.pieces.iter().any(|piece| matches!(piece, Piece::Variable { name, .. } if self.unsure.contains_key(name)))
+    }
+
+    /// The value may not have been set, or stands behind an older one.
+    pub(super) fn unsure(&mut self, name: &str, value: &Value, appends: bool) {
+        let Value::Known(text) = value else { return };
+        let risky = text.split_whitespace().any(|part| part.starts_with('-'));
+        let before = self.unsure.get(name);
+        if before.is_none() && self.unsure.len() >= MAX_VARIABLES {
+            self.lost = true;
+            return;
+        }
+        let (was_risky, was_number) = match before {
+            Some(Value::Open { risky, number, .. }) => (*risky, *number),
+            _ => (false, true),
+        };
+        let number = was_number && value.number() && !appends;
+        let merged = Value::Open { risky: risky || was_risky, outside: true, number };
+        if before != Some(&merged) {
+            step(copied(&self.unsure));
+            Rc::make_mut(&mut self.unsure).insert(name.to_owned(), merged);
+        }
+    }
+
+    /// The text gives it no value of its own.
+    pub fn untouched(&self, name: &str) -> bool {
+        !self.map.contains_key(name)
     }
 
     /// Values from outside may be anything too.
@@ -145,6 +256,10 @@ impl Vars {
     }
 
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        let value = match value {
+            Value::Known(_) if shells_own(name) => Value::ANY,
+            value => value,
+        };
         let risky = |value: &Value| match value {
             Value::Known(text) => text.split_whitespace().any(|part| part.starts_with('-')),
             Value::Open { risky, .. } => *risky,

@@ -41,11 +41,23 @@ impl Judge<'_> {
             whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
         }
         let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
-        let vars = Vars::collect(&script, around, &free);
+        let mut vars = Vars::collect(&script, around, &free);
+        let twice = vars.is_unsure() && around.is_none_or(|around| !around.is_unsure());
         let functions = RefCell::new(Vec::new());
         let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
         let walk = Walk { judge: self, script: &script };
         self.shown(|| walk.list(&script.commands, &scope, true, &mut whole));
+        if twice {
+            vars.strict = true;
+            let (functions, mut strict) = (RefCell::new(Vec::new()), part(String::new()));
+            let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
+            self.shown(|| walk.list(&script.commands, &scope, true, &mut strict));
+            whole.add(strict, false);
+        }
+        self.reopened.set(self.reopened.get() || script.reopened);
+        if self.reopened.get() && self.descriptors.get() {
+            whole.raise(opaque("a path that opens a descriptor again, for writing", false));
+        }
         if whole.class == CommandClass::Read && whole.reason.is_empty() {
             (whole.code, whole.reason) = match whole.parts.as_slice() {
                 [] if script.commands.is_empty() => (ReasonCode::Empty, "nothing to run".into()),
@@ -117,7 +129,7 @@ impl Walk<'_, '_> {
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
-        let certain = certain && matches!(compound.kind, Kind::Brace);
+        let certain = certain && !compound.conditional && matches!(compound.kind, Kind::Brace);
         if compound.kind == Kind::Subshell {
             let functions = RefCell::new(scope.known_functions());
             let inner = Scope { functions: &functions, ..scope };

@@ -8,13 +8,15 @@ pub(crate) struct Script {
     pub commands: Vec<Command>,
     /// Bodies of here-documents, by the number in [`RedirKind::Heredoc`].
     pub heredocs: Vec<Word>,
-    /// Variables that `${name:=value}` or `((name = value))` may set.
+    /// Variables that `${name:=value}` or `((name = value))` may set, and `{name}>file` does.
     pub assigned: Vec<String>,
     /// Why the text is not fully understood.
     pub opaque: Option<&'static str>,
     /// A cap was met.
     pub capped: bool,
     pub disputed: Disputed,
+    /// A descriptor for writing may be one that was opened for something else: `exec 3<f`, `1<f`, `<>f`.
+    pub reopened: bool,
 }
 
 /// Constructs that some shells take for something else.
@@ -48,11 +50,15 @@ pub(crate) struct Simple {
     pub assigns: Vec<Assign>,
     pub words: Vec<Word>,
     pub redirs: Vec<Redir>,
+    /// It stands behind `&&` or `||`, and what follows may be reached without it.
+    pub conditional: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Assign {
     pub name: String,
+    /// `+=`: what it held before stays in front.
+    pub appends: bool,
     /// What stands between brackets behind the name.
     pub subscript: Option<Word>,
     pub value: Word,
@@ -84,6 +90,8 @@ pub(crate) struct Compound {
     pub words: Vec<Word>,
     pub body: Vec<Command>,
     pub redirs: Vec<Redir>,
+    /// As for a simple command.
+    pub conditional: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +125,9 @@ pub(crate) enum Piece {
     /// Text as it will be after quote removal.
     Text { text: String, quoted: bool },
     /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere;
-    /// `changed` when an operator may make anything else of it than a number.
-    Variable { name: String, quoted: bool, risky: bool, changed: bool },
+    /// `changed` when an operator may make anything else of it than a number; `altered` when any operator or subscript
+    /// stands behind the name, so that the value is another one than the variable's.
+    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool },
     /// `${!name[@]}`: the keys of an array.
     Keys { name: String, quoted: bool },
     /// `$(…)`, backticks.

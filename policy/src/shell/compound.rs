@@ -71,7 +71,9 @@ impl Parser<'_> {
                 }
             } else {
                 // The positional parameters: known only when it runs.
-                command.words.push(Word { pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true }] });
+                command.words.push(Word {
+                    pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true, altered: true }],
+                });
             }
         }
         self.blanks();

@@ -60,14 +60,14 @@ impl Parser<'_> {
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.bump();
                 let name = self.name();
-                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false });
+                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false, altered: false });
             }
             byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.bump();
                 self.peek();
                 self.bump();
                 let risky = matches!(byte, b'@' | b'*' | b'-') || byte.is_ascii_digit();
-                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky, changed: false });
+                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky, changed: false, altered: false });
             }
             byte => {
                 self.disputed.zsh |= matches!(byte, b'=' | b'~' | b'^' | b'+');
@@ -136,6 +136,7 @@ impl Parser<'_> {
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;
         self.assigned.append(&mut inner.assigned);
+        self.reopened |= inner.reopened;
         word.pieces.push(Piece::Command { body, quoted });
         self.leave();
     }

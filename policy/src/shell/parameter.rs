@@ -69,15 +69,17 @@ impl Parser<'_> {
         } else if keys {
             Piece::Keys { name, quoted }
         } else {
-            Piece::Variable { name, quoted, risky, changed: false }
+            Piece::Variable { name, quoted, risky, changed: false, altered: false }
         });
+        let subscripted = subscript.is_some();
         if let Some(subscript) = subscript.filter(|_| !whole) {
             word.pieces.push(Piece::Evaluated { word: subscript, array: Some(array) });
         }
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
-        if let Piece::Variable { risky, changed, .. } = &mut word.pieces[at] {
+        if let Piece::Variable { risky, changed, altered, .. } = &mut word.pieces[at] {
             *risky |= operand_is_risky(&operand);
+            *altered = subscripted || named_by_value || !operand.pieces.is_empty();
             *changed = !operand.pieces.is_empty() && !default_is_number(&operand);
         }
         if offset {
@@ -191,6 +193,10 @@ fn default_is_number(operand: &Word) -> bool {
 fn operand_is_risky(operand: &Word) -> bool {
     operand.pieces.iter().any(|piece| match piece {
         Piece::Text { text, .. } => {
+            // What the shell makes of it: words that can be read again, with options before the name.
+            if text.starts_with(['@', '/']) && text.contains(['-', 'A', 'K', 'k', 'E', 'a']) {
+                return true;
+            }
             let text = text.trim_start_matches([':', '+', '=', '?', '/', '#', '%', '^', ',']);
             text.starts_with('-') && text.len() > 1 && (text[1..].starts_with('-') || !operand.pieces.is_empty() && text[1..].contains("-"))
                 || text.contains(" -")

@@ -38,6 +38,7 @@ pub(super) struct Parser<'a> {
     pub opaque: Option<&'static str>,
     pub capped: bool,
     pub disputed: Disputed,
+    pub reopened: bool,
 }
 
 const STRAY: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}", "in"];
@@ -58,6 +59,7 @@ impl<'a> Parser<'a> {
             opaque: nul.map(|_| "a NUL byte"),
             capped: false,
             disputed: Disputed::default(),
+            reopened: false,
         }
     }
 
@@ -73,6 +75,7 @@ impl<'a> Parser<'a> {
             opaque: self.opaque,
             capped: self.capped,
             disputed: self.disputed,
+            reopened: self.reopened,
         }
     }
 
@@ -96,9 +99,14 @@ impl<'a> Parser<'a> {
 
     pub fn list(&mut self, stop: Stop) -> Vec<Command> {
         let mut commands = Vec::new();
+        // Where the chain of `&&` begins that is being read, unless it holds `||`.
+        let (mut chain, mut joined) = (Some(0_usize), false);
         loop {
             self.spaces();
             if self.at_end() {
+                if let Some(chain) = chain {
+                    commands[chain..].iter_mut().for_each(release);
+                }
                 if stop != Stop::End {
                     self.note("a construct without its end");
                 }
@@ -127,8 +135,25 @@ impl<'a> Parser<'a> {
                 Stop::Case if word == "esac" => return commands,
                 _ => {}
             }
-            if let Some(command) = self.pipeline() {
+            if !joined {
+                chain = Some(commands.len());
+            }
+            if let Some(mut command) = self.pipeline() {
+                match &mut command {
+                    Command::Simple(simple) => simple.conditional = joined,
+                    Command::Compound(compound) => compound.conditional = joined,
+                    Command::Function { .. } if joined => {
+                        command = Command::Compound(Compound { conditional: true, ..braced(command) });
+                    }
+                    _ => {}
+                }
                 commands.push(command);
+            }
+            self.blanks();
+            joined = matches!((self.peek(), self.second()), (b'&', b'&') | (b'|', b'|'));
+            // Behind `||` nothing is certain any more.
+            if joined && self.peek() == b'|' {
+                chain = None;
             }
             self.separator(&mut commands, stop);
             if self.pos == before {
@@ -280,8 +305,21 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// What stands at the end of a text behind `&&` alone: nothing is reached without it.
+fn release(command: &mut Command) {
+    match command {
+        Command::Simple(simple) => simple.conditional = false,
+        Command::Compound(compound) => compound.conditional = false,
+        _ => {}
+    }
+}
+
+fn braced(command: Command) -> Compound {
+    Compound { body: vec![command], ..empty(Kind::Brace) }
+}
+
 pub(super) fn empty(kind: Kind) -> Compound {
-    Compound { kind, variable: None, words: Vec::new(), body: Vec::new(), redirs: Vec::new() }
+    Compound { kind, variable: None, words: Vec::new(), body: Vec::new(), redirs: Vec::new(), conditional: false }
 }
 
 pub(super) fn compound(kind: Kind, body: Vec<Command>) -> Command {

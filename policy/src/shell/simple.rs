@@ -108,6 +108,7 @@ impl Parser<'_> {
         let start = self.pos;
         self.peek();
         let mut at = self.pos;
+        let mut named = None;
         if self.byte(at) == b'{' {
             while at < self.end && (self.byte(at).is_ascii_alphanumeric() || matches!(self.byte(at), b'_' | b'{')) && at - self.pos < 64 {
                 at += 1;
@@ -124,11 +125,16 @@ impl Parser<'_> {
                 self.pos = start;
                 return None;
             }
+            named = self.src[self.pos..at].strip_prefix('{').and_then(|name| name.strip_suffix('}')).map(str::to_owned);
             self.pos = at;
         }
         let kind = match (self.peek(), self.second(), self.third()) {
             (b'<' | b'>', b'(', _) if at == start => return None,
             (b'<', b'<', b'<') => self.take(3, RedirKind::HereString),
+            (b'<', b'<', _) if named.is_some() => {
+                self.note("a here-document on a descriptor of a variable");
+                self.take(2, RedirKind::HereString)
+            }
             (b'<', b'<', b'-') => return Some(self.heredoc(3, true)),
             (b'<', b'<', _) => return Some(self.heredoc(2, false)),
             (b'<' | b'>', b'&', _) => self.take(2, RedirKind::Duplicate),
@@ -142,11 +148,18 @@ impl Parser<'_> {
                 return None;
             }
         };
+        let number = self.src[start..self.pos].trim_start_matches(['\\', '\n', ' ', '\t']).split(['<', '>', '&']).next();
+        let plain = number.is_none_or(str::is_empty);
+        self.reopened |= named.is_some() || matches!(kind, RedirKind::Input | RedirKind::HereString) && !plain;
+        self.assigned.extend(named);
         self.blanks_only();
         let target = self.word().unwrap_or_default();
         if target.pieces.is_empty() {
             self.note("a redirection without its target");
         }
+        // A copy of what is no output, or of what only the run knows.
+        let output = || target.literal().is_some_and(|text| matches!(&*text, "1" | "2" | "-" | "1-" | "2-"));
+        self.reopened |= kind == RedirKind::Duplicate && !output() && !target.literal().is_some_and(|text| is_file(&text));
         Some(Redir { kind, target })
     }
 
@@ -184,12 +197,19 @@ impl Parser<'_> {
     }
 }
 
+/// `>& file`, which is a write, and no copy of a descriptor.
+fn is_file(text: &str) -> bool {
+    text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'-')
+}
+
 /// Where the parts of an assignment stand in its word.
 struct Parts {
     /// Length of the name.
     name: usize,
     /// Piece and byte of the bracket that closes a subscript.
     subscript: Option<(usize, usize)>,
+    /// `+=`
+    appends: bool,
     /// Piece and byte where the value begins.
     value: (usize, usize),
 }
@@ -209,8 +229,9 @@ fn assignment(word: &Word) -> Option<Parts> {
     };
     let (piece, mut at) = subscript.map_or((0, name), |(piece, at)| (piece, at + 1));
     let Piece::Text { text, quoted: false } = &word.pieces[piece] else { return None };
-    at += usize::from(text.as_bytes().get(at) == Some(&b'+'));
-    (text.as_bytes().get(at) == Some(&b'=')).then_some(Parts { name, subscript, value: (piece, at + 1) })
+    let appends = text.as_bytes().get(at) == Some(&b'+');
+    at += usize::from(appends);
+    (text.as_bytes().get(at) == Some(&b'=')).then_some(Parts { name, subscript, appends, value: (piece, at + 1) })
 }
 
 /// Piece and byte of the first unquoted closing bracket, `from` a byte of the first piece on.
@@ -246,7 +267,8 @@ impl Parts {
             split_off(&mut word, end);
             split_off(&mut word, (0, self.name + 1))
         });
-        Assign { name, subscript, value, items, keys: Vec::new() }
+        let appends = self.appends;
+        Assign { name, appends, subscript, value, items, keys: Vec::new() }
     }
 }
 
