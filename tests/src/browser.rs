@@ -42,16 +42,9 @@ impl Browser {
     /// It does not start.
     pub fn start() -> Result<Option<Self>> {
         let profile = tempfile::Builder::new().prefix("chromium-").tempdir_in("/tmp")?;
-        let driver =
-            Command::new("chromedriver").arg("--port=0").env("HOME", profile.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let Ok(mut driver) = driver else {
-            cannot_run("chromium and chromium-driver are not installed");
-            return Ok(None);
-        };
-        let out = driver.stdout.take().context("its output")?;
+        let Some((driver, port)) = driver(profile.path())? else { return Ok(None) };
         let mut browser =
-            Self { driver, http: Client { port: 0, token: String::new(), code: String::new() }, session: String::new(), _profile: profile };
-        browser.http.port = port(out)?;
+            Self { driver, http: Client { port, token: String::new(), code: String::new() }, session: String::new(), _profile: profile };
         let folder = format!("--user-data-dir={}", browser._profile.path().join("profile").display());
         let flags: Vec<&str> = FLAGS.into_iter().chain([folder.as_str()]).collect();
         let wanted = json!({ "capabilities": { "alwaysMatch": { "browserName": "chrome", "goog:chromeOptions": { "args": flags } } } });
@@ -168,6 +161,27 @@ impl Drop for Browser {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// A driver and its port; nothing where none is installed. It takes a free port of IPv4 and wants the same of IPv6: where
+/// that one is taken it ends, and another is started.
+fn driver(home: &std::path::Path) -> Result<Option<(Child, u16)>> {
+    for _ in 0..10 {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("HOME", home).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut driver) = command.spawn() else {
+            cannot_run("chromium and chromium-driver are not installed");
+            return Ok(None);
+        };
+        match port(driver.stdout.take().context("its output")?) {
+            Ok(port) => return Ok(Some((driver, port))),
+            Err(_) => {
+                let _ = driver.kill();
+                driver.wait()?;
+            }
+        }
+    }
+    Err(anyhow::anyhow!("the driver tells no port"))
 }
 
 /// The port that the driver tells; its further output is read and dropped.
