@@ -245,6 +245,29 @@ fn an_answer_for_a_command_is_none_beside_a_changed_snapshot() -> Result<()> {
 }
 
 #[test]
+fn beside_a_changed_snapshot_a_command_is_a_question_of_its_own() -> Result<()> {
+    let scene = Scene::ordinary()?;
+    let mut agent = Agent::start(&scene, CLAUDE)?;
+    agent.quietly("run ls")?;
+    agent.begin("start touch made")?;
+    let first = scene.asked_once()?;
+    let snapshot = scene.path("home").join(".claude/shell-snapshots/snapshot-bash-1796047-ab12cd.sh");
+    std::fs::write(snapshot, ": > evil\n")?;
+    agent.begin("run touch made")?;
+    let second = until("another question", Duration::from_secs(30), || {
+        scene.pending().ok()?.into_iter().find(|question| question.audit_id != first.audit_id)
+    })?;
+    scene.answer(&second, &["deny"])?.expect_code(0);
+    scene.answer(&first, &["deny"])?.expect_code(0);
+    assert!(agent.ends()?.contains("status 126"));
+    for name in ["made", "evil"] {
+        scene.mark(name).expect_none();
+    }
+    agent.finish()?;
+    Ok(())
+}
+
+#[test]
 fn an_answer_after_the_agent_gave_up_counts_once_for_the_same_command() -> Result<()> {
     for package in PACKAGES {
         let scene = Scene::ordinary()?;
