@@ -29,7 +29,7 @@ fn no_bypass_is_read() {
 #[test]
 fn no_escape_is_read() {
     let policy = SecurityPolicy::default();
-    let corpora = ["escapes.txt", "escapes2.txt", "escapes3.txt", "escapes4.txt", "escapes5.txt", "escapes6.txt"];
+    let corpora = ["escapes.txt", "escapes2.txt", "escapes3.txt", "escapes4.txt", "escapes5.txt", "escapes6.txt", "escapes7.txt"];
     let all: Vec<String> = corpora.iter().flat_map(|name| common::lines(name, "⏎")).collect();
     let read: Vec<String> =
         all.iter().filter(|line| policy.classify_command(line) == CommandClass::Read).map(|line| format!("{line:?}")).collect();

@@ -126,6 +126,11 @@ impl Judge<'_> {
                 out.raise(opaque("a change to a directory that is only known when it runs", false));
             }
         }
+        // Patterns of names then reach what is hidden, the stores of keys among it.
+        let hidden = |arg: &Arg| matches!(arg.text.to_ascii_lowercase().replace('_', "").as_str(), "dotglob" | "globdots") || arg.altered;
+        if matches!(name, "shopt" | "setopt") && args.iter().any(hidden) {
+            out.raise(opaque("patterns that match hidden files", false));
+        }
         let vetted = vet(entry, args);
         self.vetted(entry, name, args, &vetted, scope, out);
     }
@@ -185,7 +190,15 @@ impl Judge<'_> {
                 let child = self.read_by("sh", false, || self.text_arg(&taken.value, &inner));
                 out.add(child, self.explain);
             }
-            Role::File => self.collect_arg(name, &taken.value, Reach::File),
+            Role::File => {
+                self.collect_arg(name, &taken.value, Reach::File);
+                if !entry.inert && is_address(&taken.value) {
+                    out.raise_at(
+                        Finding::new(CommandClass::Network, ReasonCode::Operand, format!("{name} reads from another host")),
+                        entry.at,
+                    );
+                }
+            }
             Role::Plain | Role::Exec => {
                 if taken.value.text.contains(['/', '~', '$']) || taken.value.is_open() {
                     self.collect_arg(name, &taken.value, Reach::File);
@@ -222,6 +235,10 @@ impl Judge<'_> {
     fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
         let operands = &vetted.operands;
         self.collect_operands(entry, name, args, vetted);
+        let is_path = |index: usize| entry.operands.get(index).or(entry.operands.last()).copied().unwrap_or(true);
+        if !entry.inert && !entry.lists && operands.iter().enumerate().any(|(index, &at)| is_path(index) && is_address(&args[at])) {
+            out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, format!("{name} reads from another host")), entry.at);
+        }
         let class = match entry.bare {
             Some(bare) if operands.is_empty() => bare,
             _ => entry.class,
@@ -257,6 +274,11 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// A file that is fetched from another host.
+fn is_address(arg: &Arg) -> bool {
+    ["http://", "https://", "ftp://", "ftps://", "sftp://"].iter().any(|scheme| arg.head().starts_with(scheme))
 }
 
 fn adopt(out: &mut Part, inner: Part) {

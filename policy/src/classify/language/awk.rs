@@ -7,7 +7,7 @@ use crate::CommandClass::{Network, Read, Write};
 
 /// The class of an awk program.
 pub(in crate::classify) fn classify(program: &str) -> CommandClass {
-    let mut scan = Scan { bytes: program.as_bytes(), at: 0, value: false, print: false, depth: 0, class: Read };
+    let mut scan = Scan { bytes: program.as_bytes(), at: 0, value: false, closed: false, print: false, depth: 0, class: Read };
     scan.run();
     scan.class
 }
@@ -17,6 +17,8 @@ struct Scan<'a> {
     at: usize,
     /// The token before this one ends a value, so that `/` divides.
     value: bool,
+    /// A closing parenthesis was the last token: a slash behind it divides, or begins a regular expression.
+    closed: bool,
     /// Inside the arguments of `print` or `printf`.
     print: bool,
     depth: usize,
@@ -35,6 +37,11 @@ impl Scan<'_> {
     fn run(&mut self) {
         while self.at < self.bytes.len() {
             let byte = self.byte(0);
+            let closed = self.closed && matches!(byte, b' ' | b'\t' | b'\r' | b'/' | b'\\' | b'\n' | b'+' | b'-');
+            self.closed = closed;
+            if closed && byte == b'/' && !self.harmless_rest() {
+                self.raise(Write);
+            }
             match byte {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\n' | b';' | b'}' | b'{' => {
@@ -60,6 +67,7 @@ impl Scan<'_> {
                 b')' | b']' => {
                     self.depth = self.depth.saturating_sub(1);
                     self.value = true;
+                    self.closed = byte == b')';
                     self.at += 1;
                 }
                 b'|' if self.byte(1) == b'|' => self.operator(2),
@@ -88,6 +96,12 @@ impl Scan<'_> {
         if self.depth > 0 {
             self.raise(Write);
         }
+    }
+
+    /// Whichever way the slash is read here, nothing in what follows can be more than a read.
+    fn harmless_rest(&self) -> bool {
+        let rest = &self.bytes[self.at + 1..];
+        !rest.iter().any(|byte| matches!(byte, b'/' | b'>' | b'|' | b'@' | b'`')) && !rest.windows(6).any(|word| word == b"system")
     }
 
     fn operator(&mut self, length: usize) {

@@ -27,6 +27,19 @@ pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
     false
 }
 
+/// Databases of names that other hosts answer for; this host knows its own.
+pub(super) fn lookup(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let mut operands = vetted.operands.iter().map(|&at| &call.args[at]);
+    let Some(database) = operands.next() else { return false };
+    let asks = database.full().is_none_or(|name| name.contains("host") || name.contains("net"));
+    let own = |arg: &Arg| matches!(arg.full(), Some("localhost" | "127.0.0.1" | "::1"));
+    if asks && operands.any(|arg| !own(arg)) {
+        raise(out, call, CommandClass::Network, "asks other hosts for a name");
+    }
+    false
+}
+
 /// Copies to devices that keep nothing, or to its own output.
 pub(super) fn sinks(call: &Call<'_>) -> bool {
     let vetted = vet(call.entry, call.args);

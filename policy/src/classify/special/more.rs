@@ -147,7 +147,13 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         vetted.flags.iter().any(|flag| flags.contains(&flag.as_str()))
             || vetted.taken.iter().any(|taken| flags.contains(&taken.option.as_str()))
     };
-    let asking = called(asks);
+    // The last mode wins: one that only asks counts alone. What unpacks to the output leaves the file alone in any case.
+    let packer = matches!(call.name, "gzip" | "bzip2" | "xz" | "lzma" | "zstd" | "gunzip" | "bunzip2" | "unxz" | "unlzma" | "unzstd");
+    let changes = packer
+        && !called(&["-c", "--stdout"])
+        && called(&["-d", "-z", "--decompress", "--uncompress", "--compress", "-f", "--force", "-k", "--keep", "--rm"]);
+    let mixed = packer && called(&["-c", "--stdout"]) && called(&["-t", "-l", "--test", "--list"]);
+    let asking = called(asks) && !changes && !mixed;
     let searching = matches!(call.name, "pacman" | "yay" | "paru")
         && vetted.has("-S")
         && called(&["-s", "-i", "-l", "-g", "-p"])
