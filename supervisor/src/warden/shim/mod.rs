@@ -187,7 +187,7 @@ mod tests {
             before.extend(others.map(|others| [PRELOAD, others.as_bytes()].concat()));
             let mut with = before.clone();
             shim.entries(others.map(str::as_bytes), Form::Beside).put(&mut with, 42);
-            assert_eq!(with.len(), 5, "{with:?}");
+            assert_eq!(with.len() - before.len(), if others.is_some() { 2 } else { 4 }, "an even number goes again: {with:?}");
             shim.leave(b"STAYEXEC_SHIM=beside:42", &mut with);
             assert_eq!(with, before);
         }
