@@ -128,7 +128,8 @@ impl Judge<'_> {
         }
         // Patterns of names then reach what is hidden, the stores of keys among it.
         let hidden = |arg: &Arg| matches!(arg.text.to_ascii_lowercase().replace('_', "").as_str(), "dotglob" | "globdots") || arg.altered;
-        if matches!(name, "shopt" | "setopt") && args.iter().any(hidden) {
+        let off = args.first().and_then(Arg::full) == Some("-u") && !args[1..].iter().any(|arg| arg.is_open() || arg.text.starts_with('-'));
+        if matches!(name, "shopt" | "setopt") && !off && args.iter().any(hidden) {
             out.raise(opaque("patterns that match hidden files", false));
         }
         let vetted = vet(entry, args);
