@@ -229,7 +229,9 @@ fn its_own_doing_is_below_what_blocks() -> Result<()> {
 fn what_its_own_doing_starts_is_its_own_by_the_entry_alone() -> Result<()> {
     let mut stage = Stage::new("/opt/node_modules/@openai/codex-linux-x64/vendor/y/bin/codex")?;
     let url = "https://github.com/openai/plugins.git";
-    let start = stage.own("/usr/bin/git", &["git", "-c", "safe.bareRepository=explicit", "ls-remote", url, "HEAD"]);
+    let mut start = stage.own("/usr/bin/git", &["git", "-c", "safe.bareRepository=explicit", "ls-remote", url, "HEAD"]);
+    assert_eq!(stage.judge(&start).decision, Decision::Hold, "without the variable that goes with it");
+    start.environment.push(b"GIT_DIR=/home/dev/.codex/.tmp/.staging/x-1/checkout".to_vec());
     assert_eq!(stage.judge(&start).reason, Reason::Own);
     let below = |words: &[&str]| Event { ancestry: vec![start.process.clone(), stage.agent.clone()], ..named("/usr/bin/git", words, 300) };
     let (same, other) = (below(&["git", "remote-https", url, url]), below(&["git", "remote-https", "https://x", "https://x"]));
