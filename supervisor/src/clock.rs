@@ -1,6 +1,7 @@
 //! Wall-clock time as nanoseconds since the epoch, and as RFC 3339 text in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
+use uuid::Uuid;
 
 /// Nanoseconds since the epoch.
 pub type Nanos = i64;
@@ -11,6 +12,14 @@ const SECOND: i64 = 1_000_000_000;
 pub fn now() -> Nanos {
     // Before 1970 and after 2262 there is no time to tell.
     SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}
+
+/// When a UUIDv7 was made: the end of its millisecond.
+pub fn made(id: Uuid) -> Nanos {
+    id.get_timestamp().map_or_else(now, |time| {
+        let (seconds, nanos) = time.to_unix();
+        i64::try_from(seconds).unwrap_or(0).saturating_mul(SECOND).saturating_add(i64::from(nanos)).saturating_add(999_999)
+    })
 }
 
 /// As `2026-01-31T12:00:00.123Z`.

@@ -54,6 +54,7 @@ function card(question) {
 	row(facts, "File", question.file);
 	row(facts, "Folder", question.cwd);
 	row(facts, "Run", question.run.slice(-8));
+	row(facts, "Put off by", question.later);
 	const times = element("dd", String(question.count));
 	facts.append(element("dt", "Calls that wait"), times);
 	const time = element("dd");
@@ -147,7 +148,8 @@ function remove(id) {
 }
 
 export function show(list) {
-	questions = list;
+	// What was put off comes last.
+	questions = [...list.filter((question) => !question.later), ...list.filter((question) => question.later)];
 	const open = new Set(list.map((question) => question.audit_id));
 	for (const id of [...cards.keys()]) if (!open.has(id)) remove(id);
 	draw();

@@ -23,16 +23,6 @@ pub fn cannot_run(why: &str) {
     say(&format!("CANNOT RUN HERE: {why}"));
 }
 
-/// Says that the product does not offer yet what the test would show.
-pub fn later(what: &str) {
-    say(&format!("NOT YET: {what}"));
-}
-
-/// Says that something was left out because it was not asked for.
-pub fn not_tried(what: &str) {
-    say(&format!("NOT TRIED: {what}"));
-}
-
 /// One line past the test runner's capture, so that it is seen of a test that passes too.
 fn say(line: &str) {
     use std::io::Write;

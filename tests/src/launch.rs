@@ -67,7 +67,7 @@ impl<'s> Launch<'s> {
     /// Switches the second floor off, where there is one, so that only judged execs stand between a program and its victim.
     #[must_use]
     pub fn unconfined(self) -> Self {
-        if self.scene.offers("run", "--confine") { self.words(["--confine=off"]) } else { self }
+        self.words(["--confine=off"])
     }
 
     /// Puts words before the command: a program that starts it.

@@ -25,7 +25,7 @@ mod terminal;
 mod victim;
 
 pub use alike::{Alike, alike, tools_path};
-pub use bounds::{cannot_run, full, later, not_tried, rounds};
+pub use bounds::{cannot_run, full, rounds};
 pub use browser::Browser;
 pub use clock::{let_the_clock_tick, until, within};
 pub use container::{CAPABILITIES, Container, containers_work};

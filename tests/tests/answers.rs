@@ -1,19 +1,10 @@
-//! Answers beyond yes and no: for this run, for some minutes, always, later; and who wins.
+//! Answers beyond yes and no: for this run, for some minutes, always; and who wins.
 
 use anyhow::{Context, Result};
-use stayexec_tests::{Input, Launch, Scene, later, within};
+use stayexec_tests::{Input, Launch, Scene, within};
 
 fn supervised<'s>(scene: &'s Scene, text: &str) -> Launch<'s> {
     scene.run().tier("supervised").unconfined().command(["bash", "-c", text])
-}
-
-/// Whether `verb` knows `what`; says so where it does not yet.
-fn offered(scene: &Scene, verb: &str, what: &str) -> bool {
-    let offers = scene.offers(verb, what);
-    if !offers {
-        later(&format!("{verb} {what}"));
-    }
-    offers
 }
 
 #[test]
@@ -71,13 +62,13 @@ fn of_two_approvers_one_wins() -> Result<()> {
 #[test]
 fn for_this_run() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--run") {
-        return Ok(());
-    }
     let text = "touch a; touch a; touch a; echo status $?";
     let running = supervised(&scene, text).start()?;
     scene.answer(&scene.asked_once()?, &["approve", "--run"])?.expect_code(0);
     running.finish()?.expect_line("status 0");
+    within("the approval to end with its run", || {
+        scene.stayexec().words(["rules", "list", "--json"]).finish().is_ok_and(|o| o.out().trim() == "[]")
+    })?;
     // The next run knows nothing of it.
     let running = supervised(&scene, "touch a; echo status $?").start()?;
     scene.answer(&scene.asked_once()?, &["deny"])?.expect_code(0);
@@ -150,9 +141,6 @@ fn an_interpreter_is_remembered_with_its_text() -> Result<()> {
 #[test]
 fn for_some_minutes() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--for") {
-        return Ok(());
-    }
     let running = supervised(&scene, "touch a; touch a; echo status $?").start()?;
     scene.answer(&scene.asked_once()?, &["approve", "--for", "10m"])?.expect_code(0);
     running.finish()?.expect_line("status 0");
@@ -162,9 +150,6 @@ fn for_some_minutes() -> Result<()> {
 #[test]
 fn always_is_remembered_in_the_workspace_and_can_be_taken_back() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--always") || !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     let running = supervised(&scene, "mkdir -p one; echo status $?").start()?;
     let question = scene.asked_once()?;
     assert!(question.row["always_rule"].is_string(), "{}", question.row);
@@ -185,9 +170,6 @@ fn always_is_remembered_in_the_workspace_and_can_be_taken_back() -> Result<()> {
 #[test]
 fn a_shell_alone_is_never_remembered() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--always") {
-        return Ok(());
-    }
     let text = "import subprocess\nsubprocess.run(['bash'], input='true\\n', text=True)\n";
     scene.file("agent.py", text)?;
     let running = scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py"]).start()?;
@@ -202,13 +184,13 @@ fn a_shell_alone_is_never_remembered() -> Result<()> {
 #[test]
 fn later_keeps_the_question() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "later") {
-        return Ok(());
-    }
     let running = supervised(&scene, "touch a; echo status $?").start()?;
     let question = scene.asked_once()?;
     scene.answer(&question, &["later"])?.expect_code(0);
-    assert_eq!(scene.asked_once()?.audit_id, question.audit_id);
+    let put_off = scene.asked_once()?;
+    assert_eq!(put_off.audit_id, question.audit_id);
+    let by = put_off.row["later"].as_str().unwrap_or_default();
+    assert!(by.contains("cli"), "who, and through which face: {}", put_off.row);
     scene.mark("a").expect_none();
     scene.answer(&question, &["approve"])?.expect_code(0);
     running.finish()?.expect_line("status 0");
@@ -218,9 +200,6 @@ fn later_keeps_the_question() -> Result<()> {
 #[test]
 fn stop_ends_a_run() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "stop") {
-        return Ok(());
-    }
     let running = supervised(&scene, "touch a; echo status $?").start()?;
     let question = scene.asked_once()?;
     let run = question.row["run"].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! What an approval covers: the text that was shown, and no more.
 
 use anyhow::Result;
-use stayexec_tests::{Input, Launch, Question, Scene, later, until};
+use stayexec_tests::{Input, Launch, Question, Scene, until};
 use std::io::Write;
 use std::time::Duration;
 
@@ -18,21 +18,9 @@ fn asked_after(scene: &Scene, first: &Question) -> Result<Question> {
     until("the next question", Duration::from_secs(20), || scene.pending().ok()?.into_iter().find(|q| q.audit_id != first.audit_id))
 }
 
-/// Whether approvals carry grants yet.
-fn granted(scene: &Scene) -> bool {
-    let offers = scene.offers("approve", "--always");
-    if !offers {
-        later("grants");
-    }
-    offers
-}
-
 #[test]
 fn one_approval_covers_what_the_text_starts() -> Result<()> {
     for scene in Scene::of_each_user()? {
-        if !granted(&scene) {
-            continue;
-        }
         let running = agent(&scene, &["touch a; mkdir b; touch b/c"])?.start()?;
         let question = scene.asked_once()?;
         assert!(question.command.contains("touch a; mkdir b; touch b/c"), "{}", question.row);
@@ -49,9 +37,6 @@ fn one_approval_covers_what_the_text_starts() -> Result<()> {
 #[test]
 fn it_covers_nothing_above_its_class() -> Result<()> {
     for scene in Scene::of_each_user()? {
-        if !granted(&scene) {
-            continue;
-        }
         let victim = scene.victim("victim")?;
         let inner = "#!/usr/bin/env python3\nimport subprocess\nsubprocess.call(['touch', 'a'])\nprint('inner', subprocess.call(['rm', '-rf', 'victim']), flush=True)\n";
         scene.program("inner", inner)?;
@@ -70,11 +55,33 @@ fn it_covers_nothing_above_its_class() -> Result<()> {
 }
 
 #[test]
+fn a_script_of_an_approved_text_that_was_changed_while_it_was_asked_is_asked_again() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        scene.program("deploy.sh", "#!/bin/sh\ntouch shown\n")?;
+        let running = agent(&scene, &["./deploy.sh", "sh deploy.sh"])?.start()?;
+        let first = scene.asked_once()?;
+        scene.program("deploy.sh", "#!/bin/sh\ntouch other\n")?;
+        scene.answer(&first, &["approve"])?.expect_code(0);
+        let second = asked_after(&scene, &first)?;
+        assert!(second.argv.iter().any(|word| word.ends_with("deploy.sh")), "{}", second.row);
+        scene.mark("other").expect_none();
+        scene.answer(&second, &["deny"])?.expect_code(0);
+        // What was not touched in between is covered.
+        let third = until("the next question", Duration::from_secs(20), || {
+            scene.pending().ok()?.into_iter().find(|q| q.audit_id != second.audit_id)
+        })?;
+        scene.answer(&third, &["approve"])?.expect_code(0);
+        let outcome = running.finish()?;
+        assert_eq!(outcome.out().lines().collect::<Vec<_>>(), ["status 126", "status 0"], "{}", outcome.told());
+        scene.mark("other").expect_made();
+        scene.mark("shown").expect_none();
+    }
+    Ok(())
+}
+
+#[test]
 fn it_ends_with_the_text() -> Result<()> {
     let scene = Scene::new()?;
-    if !granted(&scene) {
-        return Ok(());
-    }
     let running = agent(&scene, &["touch a; touch b", "touch c; touch d"])?.start()?;
     let first = scene.asked_once()?;
     scene.answer(&first, &["approve"])?.expect_code(0);
@@ -90,9 +97,6 @@ fn it_ends_with_the_text() -> Result<()> {
 #[test]
 fn a_daemon_that_left_its_parent_is_asked_anew() -> Result<()> {
     let scene = Scene::new()?;
-    if !granted(&scene) {
-        return Ok(());
-    }
     let daemon = scene.fixture("daemon")?;
     let fifo = scene.work().join("fifo");
     scene.ungated(["mkfifo".as_ref(), fifo.as_os_str()])?.expect_code(0);
@@ -139,9 +143,6 @@ fn a_shell_that_reads_its_text_from_a_stream_gets_none() -> Result<()> {
 #[test]
 fn what_the_approved_process_becomes_is_covered_only_where_the_text_names_it() -> Result<()> {
     let scene = Scene::new()?;
-    if !granted(&scene) {
-        return Ok(());
-    }
     let running = agent(&scene, &["exec touch named"])?.start()?;
     let first = scene.asked_once()?;
     scene.answer(&first, &["approve"])?.expect_code(0);

@@ -1,15 +1,7 @@
 //! Configured rules and programs, origins, and what the caller declares: they raise, and say which entry decided.
 
 use anyhow::Result;
-use stayexec_tests::{Launch, Scene, later};
-
-fn offered(scene: &Scene, verb: &str, what: &str) -> bool {
-    let offers = scene.offers(verb, what);
-    if !offers {
-        later(&format!("{verb} {what}"));
-    }
-    offers
-}
+use stayexec_tests::{Launch, Scene};
 
 fn touching<'s>(run: Launch<'s>) -> Launch<'s> {
     run.unconfined().command(["bash", "-c", "touch a; echo status $?"])
@@ -20,9 +12,6 @@ const RULE: &str = "[[rule]]\nmatch = [\"touch\", \"a\"]\ndecision = \"DECISION\
 #[test]
 fn a_rule_blocks_in_every_tier_and_says_its_message() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     scene.configure(&RULE.replace("DECISION", "block"))?;
     let outcome = touching(scene.run().tier("full").origin("unattended")).finish()?;
     outcome.expect_line("status 126");
@@ -36,9 +25,6 @@ fn a_rule_blocks_in_every_tier_and_says_its_message() -> Result<()> {
 #[test]
 fn a_rule_prompts_where_the_tier_allows() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     scene.configure(&RULE.replace("DECISION", "prompt"))?;
     let running = touching(scene.run().tier("full")).start()?;
     scene.answer(&scene.asked_once()?, &["approve"])?.expect_code(0);
@@ -49,9 +35,6 @@ fn a_rule_prompts_where_the_tier_allows() -> Result<()> {
 #[test]
 fn a_rule_allows_what_the_tier_would_ask_about() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     scene.configure(&RULE.replace("DECISION", "allow"))?;
     touching(scene.run().tier("supervised")).finish()?.expect_line("status 0");
     scene.mark("a").expect_made();
@@ -65,9 +48,6 @@ fn a_rule_allows_what_the_tier_would_ask_about() -> Result<()> {
 #[test]
 fn a_rule_whose_example_fails_is_an_error_with_its_line() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     scene.configure(&RULE.replace("DECISION", "block").replace("[\"touch b\"]", "[\"touch a\"]"))?;
     let outcome = touching(scene.run().tier("full")).finish()?;
     assert_ne!(outcome.code(), 0, "{}", outcome.told());
@@ -80,9 +60,6 @@ fn a_rule_whose_example_fails_is_an_error_with_its_line() -> Result<()> {
 #[test]
 fn a_background_run_approves_what_is_not_flagged() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "", "rules") {
-        return Ok(());
-    }
     touching(scene.run().tier("supervised").origin("background")).finish()?.expect_line("status 0");
     assert!(scene.history()?.iter().any(|e| e.argv == ["touch", "a"] && e.reason == "background"));
     scene.configure("[program.touch]\nrequire_approval_for_medium_risk = true\n")?;
@@ -104,9 +81,6 @@ fn ci_in_the_environment_changes_nothing() -> Result<()> {
 #[test]
 fn observing_records_and_refuses_nothing() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "run", "--observe") {
-        return Ok(());
-    }
     let outcome = touching(scene.run().tier("readonly").words(["--observe"])).finish()?;
     outcome.expect_line("status 0");
     scene.mark("a").expect_made();
@@ -117,9 +91,6 @@ fn observing_records_and_refuses_nothing() -> Result<()> {
 #[test]
 fn a_run_can_fail_for_a_denial() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "run", "--fail-on-denied") {
-        return Ok(());
-    }
     let gated = |text: &'static str| {
         scene.run().tier("readonly").origin("unattended").words(["--fail-on-denied"]).command(["bash", "-c", text]).finish()
     };
@@ -131,9 +102,6 @@ fn a_run_can_fail_for_a_denial() -> Result<()> {
 #[test]
 fn the_gate_can_be_switched_off_by_its_user_and_not_by_the_tree() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "run", "--observe") {
-        return Ok(());
-    }
     let outcome = touching(scene.run().tier("supervised").origin("unattended")).env("STAYEXEC_APPROVAL_GATE", "0").finish()?;
     outcome.expect_line("status 0");
     assert!(outcome.err().starts_with("stayexec: "), "{}", outcome.told());
@@ -151,9 +119,6 @@ fn the_gate_can_be_switched_off_by_its_user_and_not_by_the_tree() -> Result<()> 
 #[test]
 fn a_declared_class_raises() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "check", "--declare") {
-        return Ok(());
-    }
     let check = |words: &[&str]| scene.stayexec().words(["check"]).words(words).finish();
     check(&["ls"])?.expect_code(0);
     check(&["--declare", "destructive", "ls"])?.expect_code(3);
@@ -164,9 +129,6 @@ fn a_declared_class_raises() -> Result<()> {
 #[test]
 fn a_class_declared_in_the_environment_raises() -> Result<()> {
     let scene = Scene::new()?;
-    if !offered(&scene, "approve", "--always") {
-        return Ok(());
-    }
     let text = "STAYEXEC_DECLARED_CLASS=destructive ls / >/dev/null; echo status $?";
     let outcome = scene.run().tier("full").origin("unattended").unconfined().command(["bash", "-c", text]).finish()?;
     outcome.expect_line("status 126");

@@ -48,7 +48,7 @@ fn row(question: &Question) -> [String; 5] {
         question.class.to_string(),
         question.deadline.clone(),
         question.agent.clone(),
-        format!("{}{times}", question.command),
+        format!("{}{times}{}", question.command, if question.later.is_some() { " (put off)" } else { "" }),
     ]
 }
 
@@ -72,7 +72,7 @@ pub fn decide(id: &str, decision: Decision, note: &str) -> Result<u8, Failure> {
             params["decision"] = json!(name);
             match name {
                 "Deny" => "denied",
-                "AskLater" => "left open",
+                "AskLater" => "put off",
                 _ => "approved",
             }
         }

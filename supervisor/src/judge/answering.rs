@@ -7,6 +7,7 @@ use super::question::{Answering, Choice, Question};
 use super::question::{Ended, QuestionError};
 use super::questions::Waiting;
 use super::remembered::{Remembered, Scope};
+use super::rules;
 use super::supervisor::Supervisor;
 use super::tickets::Ticket;
 use crate::clock::{self, Nanos};
@@ -42,7 +43,7 @@ impl Supervisor {
         }
         let question = open.question.clone();
         let decision = match answering.choice.allows() {
-            None => return Ok(question),
+            None => return self.put_off(id, &answering.by),
             Some(true) => Decision::Allow,
             Some(false) => Decision::Deny,
         };
@@ -56,6 +57,15 @@ impl Supervisor {
                 Err(outcome.map_or_else(AnswerError::Store, |_| QuestionError::Answered.into()))
             }
         }
+    }
+
+    /// Keeps a question open, and who has put it off.
+    fn put_off(&mut self, id: Uuid, by: &str) -> Result<Question, AnswerError> {
+        let question = self.questions.put_off(id, by).cloned().ok_or(QuestionError::Unknown)?;
+        let folder = self.sessions.get(&question.run).map(|session| session.folder.clone()).ok_or(QuestionError::Unknown)?;
+        let workspace = self.workspaces.get_mut(&folder).ok_or(QuestionError::Unknown)?;
+        workspace.store.rewrite(&question).map_err(|e| AnswerError::Store(e.to_string()))?;
+        Ok(question)
     }
 
     /// Remembers what the question's pattern says, and gives the id under which it did.
@@ -99,6 +109,28 @@ impl Supervisor {
         Ok(first)
     }
 
+    /// Denies an open question, for want of an answer or by a rule: a denial needs no store to stand, the journal holds it.
+    pub(super) fn refuse(&mut self, id: Uuid, note: String, by: String, reason: Reason) {
+        let answering = Answering { choice: Choice::Deny, note, by };
+        if let Err(line) = self.end(id, &answering, Decision::Deny, reason, clock::now()) {
+            crate::error::say(&line);
+            self.release(id, &answering, Decision::Deny, reason);
+        }
+    }
+
+    /// Ends an open question that a rule blocks which came after it was asked.
+    pub(super) fn end_blocked(&mut self, id: Uuid) {
+        let rule = || {
+            let open = self.questions.get(id)?;
+            let session = self.sessions.get(&open.question.run)?;
+            rules::blocking(session, self.workspaces.get(&session.folder)?, &open.commands)
+        };
+        if let Some(placed) = rule() {
+            let (note, by) = (rules::said(placed), placed.place.clone());
+            self.refuse(id, note, by, Reason::Rule);
+        }
+    }
+
     pub(super) fn release(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason) {
         let Some(open) = self.questions.remove(id) else { return };
         let run = open.question.run;
@@ -112,7 +144,9 @@ impl Supervisor {
             let ticket = Ticket { question, decision, class, note, until: clock::now().saturating_add(patience) };
             self.tickets.put(run, open.key, ticket);
         }
+        let now = clock::now();
         for Waiting { call, grant } in open.waiting {
+            let grant = grant.map(|grant| grant.answered(clock::made(id), now));
             let (note, by) = (answering.note.clone().into_bytes(), answering.by.clone().into_bytes());
             let answer = Answer { call, decision, reason, note, by };
             self.unsettled.insert((run, call), (answer.clone(), grant));

@@ -6,7 +6,7 @@
 
 use super::agent::{self, Reading};
 use super::following::Followed;
-use super::judgement::{Judgement, covering, is_preview, judge};
+use super::judgement::{Judgement, Terms, is_preview, judge, terms};
 use super::question::Question;
 use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
@@ -66,7 +66,7 @@ impl Supervisor {
                 let verdict = self.ask(run, event, reading, key, judgement);
                 return self.tell_kept(run, Message::Verdict(verdict));
             };
-            judgement = ticket.applied(judgement);
+            judgement = ticket.applied(judgement, now);
         }
         let Self { sessions, workspaces, .. } = self;
         let Some(session) = sessions.get_mut(&run) else { return };
@@ -103,8 +103,17 @@ impl Supervisor {
         let id = question.audit_id;
         if fresh {
             self.notify(&question);
-            let (keeps, line) = (judgement.keeps, reading.is_own_line());
-            self.questions.open(Open { question, waiting: vec![waiting], pattern: judgement.pattern, key, deadline, keeps, line });
+            let Judgement { pattern, commands, keeps, .. } = judgement;
+            self.questions.open(Open {
+                question,
+                waiting: vec![waiting],
+                pattern,
+                commands,
+                key,
+                deadline,
+                keeps,
+                line: reading.is_own_line(),
+            });
         } else {
             self.questions.join(id, waiting);
         }
@@ -140,6 +149,7 @@ impl Supervisor {
             deadline: rfc3339(deadline),
             count: 1,
             abandoned: false,
+            later: None,
         };
         (question, deadline)
     }
@@ -160,23 +170,26 @@ impl Supervisor {
             self.tell_kept(run, Message::Answer(answer));
             return Ok(());
         }
-        let kept = workspace.store.deadline(id).map_err(|e| e.to_string())?;
+        let kept = workspace.store.kept(id).map_err(|e| e.to_string())?;
         // Grant and pattern are made again from the event; the verdict stays as it was given.
         let reading = catch_unwind(AssertUnwindSafe(|| agent::read(session, event))).unwrap_or(Reading::PLAIN);
-        let (grant, pattern) = catch_unwind(AssertUnwindSafe(|| covering(session, event))).unwrap_or_default();
+        let Terms { grant, pattern, commands } = catch_unwind(AssertUnwindSafe(|| terms(session, event))).unwrap_or_default();
         let waiting = Waiting { call: event.call, grant };
         if self.questions.get(id).is_some() {
             // Another call of the same question came back first.
             self.questions.join(id, waiting);
             return Ok(());
         }
-        let (question, deadline) = self.question(run, event, verdict, id, created(id), pattern.as_ref());
-        let deadline = kept.unwrap_or(deadline);
-        let question = Question { deadline: rfc3339(deadline), ..question };
+        // Its id says when it was asked, so its deadline does not begin anew.
+        let (question, deadline) = self.question(run, event, verdict, id, clock::made(id), pattern.as_ref());
+        let (later, deadline) = kept.map_or((None, deadline), |(kept, deadline)| (kept.later, deadline));
+        let question = Question { deadline: rfc3339(deadline), later, ..question };
         self.keep(&question, &waiting, deadline)?;
         let key = self.key(run, event, &reading);
         let (keeps, line) = (verdict.keeps, reading.is_own_line());
-        self.questions.open(Open { question, waiting: vec![waiting], pattern, key, deadline, keeps, line });
+        self.questions.open(Open { question, waiting: vec![waiting], pattern, commands, key, deadline, keeps, line });
+        // A rule may have come when nobody was there to apply it.
+        self.end_blocked(id);
         Ok(())
     }
 
@@ -209,14 +222,6 @@ impl Supervisor {
     }
 }
 
-/// When a question was asked: its id says it, so its deadline does not begin anew.
-fn created(id: Uuid) -> Nanos {
-    id.get_timestamp().map_or_else(clock::now, |time| {
-        let (seconds, nanos) = time.to_unix();
-        i64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(i64::from(nanos))
-    })
-}
-
 fn class_of(rank: u8) -> CommandClass {
     CommandClass::ALL.get(usize::from(rank)).copied().unwrap_or(CommandClass::Destructive)
 }
@@ -231,6 +236,7 @@ fn unjudged() -> Judgement {
         repeatable: false,
         grant: None,
         pattern: None,
+        commands: vec![],
         agent: false,
         keeps: false,
     }

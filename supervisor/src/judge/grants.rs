@@ -2,8 +2,10 @@
 //!
 //! Invariant: a grant is bound to a process by pid and start time, covers no class above the approved one, and in that
 //! very process only programs that the approved text names. Refuses descendants that were reparented away: their ancestry
-//! no longer leads to the process, so they are asked about anew.
+//! no longer leads to the process, so they are asked about anew; and files that were changed while the question was open:
+//! a person may have looked at them before.
 
+use crate::clock::Nanos;
 use serde::{Deserialize, Serialize};
 use stayexec_policy::{CommandClass, redact};
 use stayexec_protocol::{Event, Process};
@@ -14,6 +16,9 @@ const NAMES: usize = 1_024;
 /// Most grants of a run; past it the oldest go, and what they covered is asked about.
 const LIMIT: usize = 10_000;
 
+/// How far the clock that dates files may be behind: a tick of the slowest kernel.
+const TICK: Nanos = 10_000_000;
+
 /// What an approval covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
@@ -22,6 +27,9 @@ pub struct Grant {
     class: CommandClass,
     /// Names that the approved text holds, for what the process itself becomes.
     names: BTreeSet<String>,
+    /// From when until when its question was open.
+    #[serde(default)]
+    open: Option<(Nanos, Nanos)>,
 }
 
 impl Grant {
@@ -36,7 +44,19 @@ impl Grant {
             let word = |c: char| c.is_alphanumeric() || "._+-@".contains(c);
             names.extend(text.split(|c| !word(c)).filter(|name| (1..=64).contains(&name.len())).take(NAMES).map(str::to_owned));
         }
-        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names })
+        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names, open: None })
+    }
+
+    /// The grant of an answer that came at `answered` to what was asked at `asked`.
+    pub fn answered(self, asked: Nanos, answered: Nanos) -> Self {
+        // What the approved command itself writes at once may be dated a little before.
+        Self { open: Some((asked, answered.saturating_sub(TICK))), ..self }
+    }
+
+    /// Whether what starts was changed between question and answer.
+    fn is_of_another(&self, event: &Event) -> bool {
+        let files = std::iter::once(&event.executable.id).chain(event.script.as_ref().map(|script| &script.id));
+        self.open.is_some_and(|(asked, answered)| files.into_iter().any(|id| asked < id.ctime && id.ctime < answered))
     }
 
     fn names(&self, event: &Event) -> bool {
@@ -97,7 +117,8 @@ impl Grants {
     /// Whether a start of this class is covered: by what its process was granted, where the approved text names it, or by
     /// what an ancestor was granted.
     pub fn cover(&self, event: &Event, class: CommandClass) -> bool {
-        let held = |process: &Process| self.of.get(&holder(process)).into_iter().flatten().filter(|grant| class <= grant.class);
+        let counts = |grant: &&Grant| class <= grant.class && !grant.is_of_another(event);
+        let held = |process: &Process| self.of.get(&holder(process)).into_iter().flatten().filter(counts);
         held(&event.process).any(|grant| grant.names(event)) || event.ancestry.iter().any(|ancestor| held(ancestor).next().is_some())
     }
 }
@@ -144,6 +165,28 @@ mod tests {
         let own = |path: &str| Event { process: process(10, 20), ..event(path, &["x"]) };
         assert!(grants.cover(&own("/usr/bin/npm"), CommandClass::Install));
         assert!(!grants.cover(&own("/usr/bin/make"), CommandClass::Write));
+    }
+
+    #[test]
+    fn a_file_that_was_changed_while_the_question_was_open_is_not() {
+        let second = 1_000_000_000;
+        let approved = Event { process: process(10, 20), ..event("/usr/bin/bash", &["bash", "-c", "./deploy.sh"]) };
+        let mut grants = Grants::default();
+        grants.extend(Grant::of(&approved, CommandClass::Write, true).map(|grant| grant.answered(100 * second, 160 * second)));
+        let script = |ctime| {
+            let mut script = stayexec_protocol::Script::unreadable(b"./deploy.sh".to_vec(), false);
+            script.id.ctime = ctime;
+            Event { script: Some(script), ..child("/usr/bin/bash", &[(10, 20)]) }
+        };
+        let program = |ctime| {
+            let mut event = child("/home/dev/proj/tool", &[(10, 20)]);
+            event.executable.id.ctime = ctime;
+            event
+        };
+        for (ctime, covered) in [(99 * second, true), (130 * second, false), (160 * second, true)] {
+            assert_eq!(grants.cover(&script(ctime), CommandClass::Write), covered, "{ctime}");
+            assert_eq!(grants.cover(&program(ctime), CommandClass::Write), covered, "{ctime}");
+        }
     }
 
     #[test]

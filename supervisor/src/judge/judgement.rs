@@ -37,6 +37,8 @@ pub struct Judgement {
     pub grant: Option<Grant>,
     /// What an approval can remember.
     pub pattern: Option<Pattern>,
+    /// The commands by which rules know it, where it is held: a rule may come before the answer.
+    pub commands: Vec<Vec<String>>,
     /// The image is the agent's own.
     pub agent: bool,
     /// A line that the agent has a shell run, which it may give up and run again.
@@ -61,6 +63,9 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     } else {
         observed(session, judgement)
     };
+    let held = judgement.decision == Decision::Hold;
+    let commands = if held { rules::commands(session, followed.reading.told(&followed.event)) } else { Vec::new() };
+    let judgement = Judgement { commands, ..judgement };
     if !preview {
         agent::note(session, followed, &judgement, now);
     }
@@ -84,8 +89,18 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     // Where an operand leads can change without its name: such a start is looked at every time.
     let repeatable = barred == Ok(false) && !bare && !session.inner.is_any();
     let keeps = !fresh && agent::is_line(session, event);
-    let standing =
-        |decision, reason, note| Judgement { decision, class, reason, note, repeatable, grant: None, pattern: None, agent, keeps };
+    let standing = |decision, reason, note| Judgement {
+        decision,
+        class,
+        reason,
+        note,
+        repeatable,
+        grant: None,
+        pattern: None,
+        commands: vec![],
+        agent,
+        keeps,
+    };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
     let grant = || if bare { None } else { grant(session, told, class, assessment.text_seen) };
     let approved = |judgement: Judgement| once(Judgement { grant: grant(), ..judgement });
@@ -139,18 +154,30 @@ pub fn is_preview(session: &Session, event: &Event) -> bool {
     event.stage == Stage::Called && session.frozen.require == Require::Verify
 }
 
-/// What an approval of an event covers, and what it can remember.
-pub fn covering(session: &Session, event: &Event) -> (Option<Grant>, Option<Pattern>) {
+/// What the answer to a question may need besides the question.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// What an approval covers besides its image.
+    pub grant: Option<Grant>,
+    /// What an approval can remember.
+    pub pattern: Option<Pattern>,
+    /// The commands by which rules know it.
+    pub commands: Vec<Vec<String>>,
+}
+
+/// The terms of a question about an event, made again.
+pub fn terms(session: &Session, event: &Event) -> Terms {
     let reading = agent::read(session, event);
     let told = reading.told(event);
     let assessment = facts::assess(session, event, &reading);
     let (class, _) = raised(session, event, &assessment);
+    let commands = rules::commands(session, told);
     if facts::sources_unbelieved(session, event, &reading) {
-        return (None, None);
+        return Terms { commands, ..Terms::default() };
     }
     let pattern = Pattern::of(session, told, class, environment::digest(session, event));
     let grant = if Agents::may_be(event) { None } else { grant(session, told, class, assessment.text_seen) };
-    (grant, pattern)
+    Terms { grant, pattern, commands }
 }
 
 /// What an approval covers besides its start. The shim alone asks in the caller's name, which is not what starts: there an

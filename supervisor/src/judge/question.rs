@@ -42,6 +42,9 @@ pub struct Question {
     /// Its agent has given up waiting; the answer counts when it runs the same command again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
+    /// Who put it off, through which face.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later: Option<String>,
 }
 
 /// What a person can say.

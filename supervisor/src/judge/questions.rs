@@ -35,6 +35,8 @@ pub struct Open {
     pub waiting: Vec<Waiting>,
     /// What AlwaysApprove would remember.
     pub pattern: Option<Pattern>,
+    /// The commands by which rules know it.
+    pub commands: Vec<Vec<String>>,
     /// What makes it this question.
     pub key: Key,
     /// When it expires.
@@ -93,6 +95,14 @@ impl Questions {
         self.open.get(&id)
     }
 
+    /// A person has put it off: it stays open.
+    pub fn put_off(&mut self, id: Uuid, by: &str) -> Option<&Question> {
+        let open = self.open.get_mut(&id)?;
+        self.revision += 1;
+        open.question.later = Some(by.to_owned());
+        Some(&open.question)
+    }
+
     /// Takes a question out: it is over.
     pub fn remove(&mut self, id: Uuid) -> Option<Open> {
         let open = self.open.remove(&id)?;
@@ -104,6 +114,11 @@ impl Questions {
             self.of_call.remove(&(run, waiting.call));
         }
         Some(open)
+    }
+
+    /// Their ids.
+    pub fn ids(&self) -> Vec<Uuid> {
+        self.open.keys().copied().collect()
     }
 
     /// The questions whose deadline has passed.
@@ -183,8 +198,10 @@ mod tests {
             deadline: String::new(),
             count: 1,
             abandoned: false,
+            later: None,
         };
-        Open { question, waiting: vec![Waiting { call, grant: None }], pattern: None, key: [key; 32], deadline, keeps: false, line: false }
+        let waiting = vec![Waiting { call, grant: None }];
+        Open { question, waiting, pattern: None, commands: vec![], key: [key; 32], deadline, keeps: false, line: false }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: a change is in the store before it is effective, and effective before it is confirmed: wardens forget what
 //! they were told before. Refuses a rule that could never match.
 
+use super::remembered::{Remembered, Scope};
 use super::rpc::{RpcError, Text, by, parameters, text};
 use super::rules;
 use super::supervisor::Supervisor;
@@ -76,8 +77,12 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError
         json!({ "id": own.id, "kind": "rule", "decision": decision, "what": rules::line(&own.placed.rule), "message": message, "by": own.placed.place })
     });
     let now = clock::now();
-    let remembered = entered.remembered.iter().filter(|one| !matches!(one.scope, super::remembered::Scope::Until(end) if end <= now));
-    let remembered = remembered.map(|one| {
+    let counts = |one: &&Remembered| match one.scope {
+        Scope::Workspace => true,
+        Scope::Run(run) => supervisor.sessions.contains_key(&run),
+        Scope::Until(end) => now < end,
+    };
+    let remembered = entered.remembered.iter().filter(counts).map(|one| {
         json!({
             "id": one.id, "kind": "remembered", "decision": "allow", "what": one.pattern.shown(), "scope": one.scope,
             "by": one.by, "created": rfc3339(one.created),

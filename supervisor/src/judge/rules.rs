@@ -21,8 +21,7 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     if all.is_empty() {
         return None;
     }
-    let known: Vec<Vec<String>> = facts::operands(session, event, &Reading::PLAIN).commands.into_iter().chain(names(event)).collect();
-    if let Some(found) = restraining(&all, &session.policy, &known) {
+    if let Some(found) = restraining(&all, &session.policy, &commands(session, event)) {
         return Some(found);
     }
     if !trusted || all.iter().all(|placed| placed.rule.decision != GateDecision::Allow) || !environment::is_inert(session, event) {
@@ -41,6 +40,17 @@ pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Eve
     }
     let commands = facts::operands(session, &by_file, &Reading::PLAIN).commands;
     allowing(&all, &session.policy, &commands, &facts::explain(session, &by_file))
+}
+
+/// The commands by which rules that block or ask know a start.
+pub fn commands(session: &Session, event: &Event) -> Vec<Vec<String>> {
+    facts::operands(session, event, &Reading::PLAIN).commands.into_iter().chain(names(event)).collect()
+}
+
+/// The first added rule that blocks a start of these commands.
+pub fn blocking<'a>(session: &Session, workspace: &'a Workspace, commands: &[Vec<String>]) -> Option<&'a PlacedRule> {
+    let mut added = workspace.rules.iter().map(|own| &own.placed).filter(|placed| placed.rule.decision == GateDecision::Block);
+    added.find(|placed| commands.iter().any(|words| placed.rule.matches(&session.policy, words)))
 }
 
 /// The strictest rule for a command that is only asked about.

@@ -65,7 +65,7 @@ impl Supervisor {
     pub(super) fn revoke(&mut self, run: Uuid) {
         let Some(session) = self.sessions.get(&run) else { return };
         if let Some(workspace) = self.workspaces.get_mut(&session.folder)
-            && let Err(e) = workspace.store.revoke(run)
+            && let Err(e) = workspace.revoke(run)
         {
             crate::error::say(&e.to_string());
         }

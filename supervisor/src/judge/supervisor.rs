@@ -7,7 +7,7 @@
 use super::following::Following;
 use super::grants::Grant;
 use super::index::Watched;
-use super::question::{Answering, Choice, Question};
+use super::question::Question;
 use super::questions::Questions;
 use super::rpc;
 use super::session::Session;
@@ -19,7 +19,7 @@ use crate::http::{Ask, Call, Door, News, Reply};
 use crossbeam_channel::Sender;
 use hmac::Hmac;
 use sha2::Sha256;
-use stayexec_protocol::{Answer, Decision, Message, Reason, Withdrawal};
+use stayexec_protocol::{Answer, Message, Reason, Withdrawal};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -138,13 +138,8 @@ impl Supervisor {
     /// Ends what is due, and says when the next is.
     pub fn sweep(&mut self) -> Option<Duration> {
         let now = clock::now();
-        let nobody = Answering { choice: Choice::Deny, note: "nobody answered before the deadline".into(), by: "deadline".into() };
         for id in self.questions.overdue(now) {
-            // A denial needs no store to stand: the journal holds it.
-            if let Err(line) = self.end(id, &nobody, Decision::Deny, Reason::Expired, now) {
-                crate::error::say(&line);
-                self.release(id, &nobody, Decision::Deny, Reason::Expired);
-            }
+            self.refuse(id, "nobody answered before the deadline".into(), "deadline".into(), Reason::Expired);
         }
         let instant = Instant::now();
         for (run, followed) in self.following.late(instant) {
@@ -182,9 +177,10 @@ impl Supervisor {
         }
     }
 
-    /// Tells every warden of a workspace that what it was told before may not hold any more.
-    pub fn rules_changed(&self, folder: &std::path::Path) {
+    /// The rules of a workspace have changed: what its wardens were told before may not hold any more, nor may what is open.
+    pub fn rules_changed(&mut self, folder: &std::path::Path) {
         self.sessions.values().filter(|session| session.folder == folder).for_each(|session| session.outbox.send(Message::Forget));
+        self.questions.ids().into_iter().for_each(|id| self.end_blocked(id));
     }
 
     fn said(&mut self, id: ConnectionId, message: Message) -> Result<(), String> {

@@ -5,7 +5,7 @@
 
 use super::judgement::Judgement;
 use super::questions::Key;
-use crate::clock::Nanos;
+use crate::clock::{self, Nanos};
 use stayexec_policy::CommandClass;
 use stayexec_protocol::{Decision, Reason};
 use std::collections::{HashMap, VecDeque};
@@ -31,7 +31,7 @@ pub struct Ticket {
 
 impl Ticket {
     /// What becomes of the start that it was given for.
-    pub fn applied(self, judgement: Judgement) -> Judgement {
+    pub fn applied(self, judgement: Judgement, now: Nanos) -> Judgement {
         let id = self.question.simple().to_string();
         let said = if self.decision == Decision::Allow { "approved" } else { "denied" };
         let mark = if self.note.is_empty() { "" } else { ": " };
@@ -40,7 +40,8 @@ impl Ticket {
             Decision::Deny if !self.note.is_empty() => self.note,
             _ => format!("{said} after it was given up ({}){mark}{}", &id[id.len() - 8..], self.note),
         };
-        let grant = judgement.grant.filter(|_| self.decision == Decision::Allow);
+        let asked = clock::made(self.question);
+        let grant = judgement.grant.filter(|_| self.decision == Decision::Allow).map(|grant| grant.answered(asked, now));
         Judgement { decision: self.decision, reason: Reason::Answer, note, repeatable: false, grant, pattern: None, ..judgement }
     }
 }

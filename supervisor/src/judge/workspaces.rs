@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is in memory is in the store: a change is written first. Refuses a run whose store cannot be opened.
 
-use super::remembered::Remembered;
+use super::remembered::{Remembered, Scope};
 use super::store::{Store, StoreError};
 use crate::config::{self, PlacedRule};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,19 @@ impl Workspace {
     fn open(path: &Path) -> Result<Self, StoreError> {
         let store = Store::open(path)?;
         Ok(Self { remembered: store.remembered()?, rules: store.rules()?, store })
+    }
+
+    /// A run is over: nothing is granted in it any more, and what was approved for it is forgotten.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the run's id does not come again all the same.
+    pub fn revoke(&mut self, run: Uuid) -> Result<(), StoreError> {
+        let of_it = |remembered: &Remembered| remembered.scope == Scope::Run(run);
+        for remembered in self.remembered.iter().filter(|remembered| of_it(remembered)) {
+            self.store.forget(remembered.id)?;
+        }
+        self.remembered.retain(|remembered| !of_it(remembered));
+        self.store.revoke(run)
     }
 }
 

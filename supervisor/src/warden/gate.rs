@@ -17,6 +17,7 @@ use super::repeat::Repeats;
 use super::shim::{Alone, Beside};
 use super::signals::Signals;
 use super::trust::View;
+use super::waiting::Waiting;
 use super::wake::Wake;
 use super::watch::Watch;
 use super::{reaper, records};
@@ -82,6 +83,7 @@ pub(super) struct Gate {
     pub(super) watch: Watch,
     pub(super) next_call: u64,
     pub(super) next_sweep: Instant,
+    pub(super) waiting: Waiting,
     /// The agent's parent.
     pub(super) reaper: i32,
     /// The person has ended the run: when what is left is ended.
@@ -210,7 +212,7 @@ impl Gate {
         };
         let sweep = self.calls.is_any_held().then_some(self.next_sweep);
         let greeting = self.alone.as_ref().and_then(Alone::greeting);
-        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).chain(self.stopping).min()
+        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).chain(self.stopping).chain(self.waiting.next()).min()
     }
 
     fn tick(&mut self, now: Instant) {
@@ -224,6 +226,7 @@ impl Gate {
                 _ => {}
             }
         }
+        self.tell_of_waiting(now);
         if now >= self.next_sweep {
             self.next_sweep = now + SWEEP;
             self.sweep();

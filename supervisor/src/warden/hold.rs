@@ -12,7 +12,6 @@ use crate::sys::ptrace::{self, Change};
 use stayexec_protocol::{Answer, Verdict};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Instant;
 
 /// A call that a person was asked about.
 #[derive(Debug)]
@@ -24,10 +23,6 @@ pub(super) struct Held {
     pub(super) rest: Rest,
     /// An answer that came while the image was not at rest.
     pub(super) answer: Option<Answer>,
-    /// When the question was opened.
-    pub(super) since: Instant,
-    /// Whoever reads the standard error was told that it waits.
-    pub(super) told: bool,
     /// Handle of the process, in the poller as long as it is open.
     pub(super) _ended: Option<OwnedFd>,
 }

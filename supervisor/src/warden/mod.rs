@@ -45,6 +45,7 @@ mod stack;
 mod stopping;
 mod trust;
 mod upkeep;
+mod waiting;
 mod wake;
 mod watch;
 
@@ -136,6 +137,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         watch: watch::Watch::start(launched.pid).map_err(step("start the watch over the gate"))?,
         next_call: 0,
         next_sweep: Instant::now(),
+        waiting: waiting::Waiting::default(),
         writing: false,
         no_new_privs: !process::has_capability(process::CAP_SYS_ADMIN),
         explained: false,

@@ -156,9 +156,8 @@ impl Gate {
             let _ = self.poller.add(fd.as_fd(), Source::Held(number));
         }
         if let Some(State::Judging(subject, rest)) = self.calls.replace(number, State::Queued) {
-            let since = Instant::now();
-            let held = Held { subject, snapshot, verdict, rest, answer: None, since, told: false, _ended: ended };
-            self.set(number, State::Held(Box::new(held)));
+            self.set(number, State::Held(Box::new(Held { subject, snapshot, verdict, rest, answer: None, _ended: ended })));
+            self.waiting.expect(number, Instant::now());
         }
     }
 

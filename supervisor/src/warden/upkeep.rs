@@ -5,11 +5,10 @@
 
 use super::call::{State, Subject};
 use super::ending::Ending;
-use super::gate::{Errand, Gate};
+use super::gate::Gate;
 use crate::sys::procfs::Procfs;
 use crate::sys::ptrace::{self, Change};
-use stayexec_protocol::{Verdict, Withdrawal};
-use std::time::Duration;
+use stayexec_protocol::Withdrawal;
 
 impl Gate {
     /// The process of a held call has ended.
@@ -28,15 +27,6 @@ impl Gate {
         for number in self.calls.held() {
             let Some(call) = self.calls.get_mut(number) else { continue };
             let State::Held(held) = &mut call.state else { continue };
-            if !held.told && held.since.elapsed() >= PATIENCE {
-                held.told = true;
-                let (pid, line) = (call.group, waiting_line(&held.verdict));
-                // The line is a courtesy: where it cannot be written, the question is open all the same.
-                let _ = self.errands.send(move || {
-                    super::courtesy::write_line(pid, line.as_bytes());
-                    Errand::Told
-                });
-            }
             match &held.subject {
                 Subject::Call(_) => {
                     let (id, asks) = (call.notification.id, call.asker.is_some());
@@ -90,18 +80,6 @@ impl Gate {
         // One that is stopped as a job stays among the moving: SIGCONT is a change.
         !held.rest.is_at_rest()
     }
-}
-
-/// How long a question may be open before the agent's streams say so.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// `stayexec: waiting for an answer (stayexec approve 1a2b3c4d): rm -rf build`, and what that means for an agent that does
-/// not wait so long.
-fn waiting_line(verdict: &Verdict) -> String {
-    let id = verdict.question.map(|id| uuid::Uuid::from_bytes(id).simple().to_string()).unwrap_or_default();
-    let short = &id[id.len().saturating_sub(8)..];
-    let again = if verdict.keeps { "; whoever gives up waiting can run the same command again once it is approved" } else { "" };
-    format!("stayexec: waiting for an answer (stayexec approve {short}): {}{again}\n", super::escaped(&verdict.shown))
 }
 
 /// Whether a signal waits for a held image that will end or stop it.

@@ -4,6 +4,7 @@
 //! one longer than its run.
 
 use super::{Store, StoreError, signed, sql};
+use crate::clock;
 use crate::judge::grants::Grant;
 use crate::judge::question::Ended;
 use rusqlite::params;
@@ -37,7 +38,7 @@ impl Store {
                 Ok(Answer {
                     call: call.cast_unsigned(),
                     decision: if allowed { Decision::Allow } else { Decision::Deny },
-                    reason: if ended.reason == Reason::Expired.as_str() { Reason::Expired } else { Reason::Answer },
+                    reason: [Reason::Expired, Reason::Rule].into_iter().find(|r| ended.reason == r.as_str()).unwrap_or(Reason::Answer),
                     note: ended.note.into_bytes(),
                     by: ended.decided_by.into_bytes(),
                 })
@@ -95,14 +96,17 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn grants(&self, run: Uuid) -> Result<Vec<Grant>, StoreError> {
-        let sentence = "SELECT waiting.grant_, question.outcome FROM waiting JOIN question ON question.id = waiting.question
+        let sentence =
+            "SELECT waiting.grant_, question.outcome, question.ended FROM waiting JOIN question ON question.id = waiting.question
             WHERE waiting.run = ?1 AND waiting.grant_ IS NOT NULL AND question.outcome IS NOT NULL";
-        let rows: Vec<(String, String)> = self.rows(sentence, [run.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows: Vec<(String, String, i64)> = self.rows(sentence, [run.to_string()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let granted: Vec<String> = self.rows("SELECT body FROM granted WHERE run = ?1", [run.to_string()], |row| row.get(0))?;
         let mut grants: Vec<Grant> = granted.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?;
-        for (grant, outcome) in rows {
-            if serde_json::from_str::<Ended>(&outcome)?.outcome == Decision::Allow.as_str() {
-                grants.push(serde_json::from_str(&grant)?);
+        for (grant, outcome, ended) in rows {
+            let outcome: Ended = serde_json::from_str(&outcome)?;
+            if outcome.outcome == Decision::Allow.as_str() {
+                let grant: Grant = serde_json::from_str(&grant)?;
+                grants.push(grant.answered(clock::made(outcome.question.audit_id), ended));
             }
         }
         Ok(grants)

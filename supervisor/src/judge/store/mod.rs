@@ -147,13 +147,25 @@ impl Store {
         self.rows(sentence, [suffix], |row| row.get(0))
     }
 
-    /// When a question that came back had to be answered; `None` where it is not here.
+    /// A question as it was kept, and when it has to be answered; `None` where it is not here.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn deadline(&self, id: Uuid) -> Result<Option<Nanos>, StoreError> {
-        let sentence = "SELECT deadline FROM question WHERE id = ?1";
-        self.connection.query_row(sentence, [id.to_string()], |row| row.get(0)).optional().map_err(sql("read from"))
+    pub fn kept(&self, id: Uuid) -> Result<Option<(Question, Nanos)>, StoreError> {
+        let sentence = "SELECT body, deadline FROM question WHERE id = ?1";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+        let found = self.connection.query_row(sentence, [id.to_string()], row).optional().map_err(sql("read from"))?;
+        found.map(|(body, deadline)| Ok((serde_json::from_str(&body)?, deadline))).transpose()
+    }
+
+    /// Keeps an open question as it is now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn rewrite(&mut self, question: &Question) -> Result<(), StoreError> {
+        let body = serde_json::to_string(question)?;
+        let sentence = "UPDATE question SET body = ?2 WHERE id = ?1 AND ended IS NULL";
+        self.write("write a question into", |tx| tx.execute(sentence, params![question.audit_id.to_string(), body])).map(drop)
     }
 
     fn rows<T>(

@@ -1,6 +1,7 @@
 //! The store, closed and opened again between the steps.
 
 use super::*;
+use crate::clock;
 use crate::config::Origin;
 use crate::journal::{self, Journal};
 use crate::judge::grants::Grant;
@@ -13,6 +14,8 @@ use std::path::PathBuf;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const RUN: Uuid = Uuid::from_u128(1);
+/// An id that says when it was made.
+const DATED: u128 = 0x0199_0000_0000_7000_8000_0000_0000_0009;
 
 fn question(id: u128) -> Question {
     Question {
@@ -32,6 +35,7 @@ fn question(id: u128) -> Question {
         deadline: String::new(),
         count: 1,
         abandoned: false,
+        later: None,
     }
 }
 
@@ -49,21 +53,22 @@ fn path(dir: &tempfile::TempDir) -> PathBuf {
 fn an_answer_counts_once_and_stays_until_it_is_settled() -> Result<()> {
     let dir = tempfile::tempdir()?;
     let grant = Grant::of(&event("/usr/bin/npm", &["npm", "ci"]), CommandClass::Install, true);
-    Store::open(&path(&dir))?.ask(&question(9), u64::MAX, grant.as_ref(), 100)?;
+    Store::open(&path(&dir))?.ask(&question(DATED), u64::MAX, grant.as_ref(), 100)?;
     assert!(Store::open(&path(&dir))?.undelivered(RUN)?.is_empty());
-    assert!(Store::open(&path(&dir))?.end(&ended(9, Choice::ApproveOnce), 5)?);
-    assert!(!Store::open(&path(&dir))?.end(&ended(9, Choice::Deny), 6)?, "the second answer");
+    assert!(Store::open(&path(&dir))?.end(&ended(DATED, Choice::ApproveOnce), 5)?);
+    assert!(!Store::open(&path(&dir))?.end(&ended(DATED, Choice::Deny), 6)?, "the second answer");
     let mut store = Store::open(&path(&dir))?;
     let answers = store.undelivered(RUN)?;
     assert!(matches!(&answers[..], [Answer { call: u64::MAX, decision: Decision::Allow, .. }]));
-    assert_eq!(store.grants(RUN)?, grant.into_iter().collect::<Vec<_>>());
+    let granted = grant.map(|grant| grant.answered(clock::made(Uuid::from_u128(DATED)), 5));
+    assert_eq!(store.grants(RUN)?, granted.into_iter().collect::<Vec<_>>());
     store.settle(RUN, u64::MAX, true)?;
     assert!(store.undelivered(RUN)?.is_empty());
     assert_eq!(store.grants(RUN)?.len(), 1);
     store.settle(RUN, u64::MAX, false)?;
     assert!(store.grants(RUN)?.is_empty(), "what was not carried out grants nothing");
-    assert_eq!(store.ended(Uuid::from_u128(9))?.map(|e| e.decision), Some("ApproveOnce".to_owned()));
-    assert_eq!(store.deadline(Uuid::from_u128(9))?, Some(100));
+    assert_eq!(store.ended(Uuid::from_u128(DATED))?.map(|e| e.decision), Some("ApproveOnce".to_owned()));
+    assert_eq!(store.kept(Uuid::from_u128(DATED))?, Some((question(DATED), 100)));
     Ok(())
 }
 
@@ -115,10 +120,11 @@ fn a_grant_outlives_its_supervisor_and_not_its_run() -> Result<()> {
     for _ in 0..2 {
         store.grant(RUN, &one)?;
     }
-    store.ask(&question(9), 1, Some(&answered), 100)?;
-    store.end(&ended(9, Choice::ApproveOnce), 5)?;
+    store.ask(&question(DATED), 1, Some(&answered), 100)?;
+    store.end(&ended(DATED, Choice::ApproveOnce), 5)?;
     store.sync()?;
     let mut store = Store::open(&path(&dir))?;
+    let answered = answered.answered(clock::made(Uuid::from_u128(DATED)), 5);
     assert_eq!(store.grants(RUN)?, [one, answered]);
     assert!(store.grants(Uuid::from_u128(2))?.is_empty());
     store.revoke(RUN)?;

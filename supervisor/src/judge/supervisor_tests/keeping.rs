@@ -1,7 +1,7 @@
 //! What outlives a supervisor, and what is remembered.
 
 use super::*;
-use crate::judge::judgement::covering;
+use crate::judge::judgement::{Terms, terms};
 
 fn touch(call: u64) -> Event {
     Event { call, ..event("/usr/bin/touch", &["touch", "x"]) }
@@ -41,7 +41,7 @@ fn nothing_is_lost_when_the_supervisor_dies() -> Result<()> {
 fn an_approval_covers_descendants_once_it_was_carried_out() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
-    let Some((grant, _)) = stage.supervisor.sessions.values().next().map(|session| covering(session, &unknown(5))) else {
+    let Some(Terms { grant, .. }) = stage.supervisor.sessions.values().next().map(|session| terms(session, &unknown(5))) else {
         return Err("no session".into());
     };
     stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "ApproveOnce" }))?;
@@ -100,6 +100,40 @@ fn an_added_rule_is_effective_at_once() -> Result<()> {
     assert_eq!(stage.warden.try_recv()?, Message::Forget);
     let verdict = stage.judge(&unknown(5))?;
     assert_eq!((verdict.decision, verdict.reason, &verdict.note[..]), (Decision::Deny, Reason::Rule, &b"not here"[..]));
+    Ok(())
+}
+
+#[test]
+fn an_added_rule_ends_the_questions_that_it_blocks() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let blocked = stage.judge(&unknown(5))?;
+    stage.judge(&child(6, "/usr/bin/other", &["other"]))?;
+    stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["frobnicate"], "decision": "block", "message": "not here" }))?;
+    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    let answer = stage.answer()?;
+    assert_eq!((answer.call, answer.decision, answer.reason, &answer.note[..]), (5, Decision::Deny, Reason::Rule, &b"not here"[..]));
+    let late = stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&blocked)?, "decision": "ApproveOnce" }))?;
+    assert_eq!(late["error"]["data"]["kind"], "answered");
+    assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"].as_array().map(Vec::len), Some(1));
+    let recent = stage.call("stayexec.approval_list_recent_decisions", Value::Null)?;
+    assert_eq!((&recent["result"][0]["reason"], &recent["result"][0]["outcome"]), (&json!("rule"), &json!("deny")));
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_came_while_no_supervisor_was_there_ends_what_comes_back() -> Result<()> {
+    let mut stage = Stage::new()?;
+    let verdict = stage.judge(&unknown(5))?;
+    // It was stored, and its supervisor died before it did more.
+    let folder = stage.supervisor.workspaces.folder(b"/");
+    let entered = stage.supervisor.workspaces.get_mut(&folder).ok_or("not entered")?;
+    let rule: crate::config::Rule = serde_json::from_value(json!({ "match": ["frobnicate"], "decision": "block" }))?;
+    let placed = crate::config::PlacedRule { rule, place: "me".into() };
+    entered.store.add_rule(&crate::judge::workspaces::OwnRule { id: Uuid::now_v7(), placed })?;
+    stage.restart()?;
+    stage.say(Message::Reopen(unknown(5), verdict));
+    let answer = stage.answer()?;
+    assert_eq!((answer.call, answer.decision, answer.reason), (5, Decision::Deny, Reason::Rule));
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::config::Frozen;
 use crossbeam_channel::Receiver;
 use hmac::Mac;
 use serde_json::{Value, json};
-use stayexec_protocol::{Enlist, Event, Verdict};
+use stayexec_protocol::{Decision, Enlist, Event, Verdict};
 
 mod keeping;
 
@@ -158,11 +158,13 @@ fn a_reopened_question_keeps_its_id_and_its_deadline() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
     let before = stage.call("stayexec.approval_list_pending", Value::Null)?;
+    stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "AskLater" }))?;
     stage.take(Inbound::Closed(WARDEN));
     assert_eq!(stage.call("stayexec.approval_list_pending", Value::Null)?["result"], json!([]));
     stage.enlist()?;
     stage.say(Message::Reopen(unknown(5), verdict.clone()));
     let after = stage.call("stayexec.approval_list_pending", Value::Null)?;
+    assert!(after["result"][0]["later"].is_string(), "who has put it off: {after}");
     assert_eq!(after["result"][0]["audit_id"], before["result"][0]["audit_id"]);
     assert_eq!(after["result"][0]["deadline"], before["result"][0]["deadline"]);
     Ok(())
