@@ -79,6 +79,8 @@ pub struct Assessment {
     /// The file operand that decides what this start runs, as it stands in `argv`. A caller that can read it asks again with
     /// it as [`Exec::script`](crate::Exec::script); until then the class counts it as unknown.
     pub wants: Option<Vec<u8>>,
+    /// The first that this program does is to ignore SIGHUP, as nohup(1) does: a caller that has it wait may do so for it.
+    pub ignores_hangup: bool,
 }
 
 /// One part of a command with its class: a node of the tree that `explain` gives.

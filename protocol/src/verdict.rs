@@ -101,6 +101,8 @@ wire_struct! {
         pub agent: bool,
         /// Whether an answer that comes after the image has ended counts for the same start when it comes again.
         pub keeps: bool,
+        /// Whether the program has itself ignore SIGHUP as the first thing it does (nohup(1)): so does its held image.
+        pub ignores_hangup: bool,
     }
 }
 

@@ -56,6 +56,14 @@ impl Process {
         fs::read_link(format!("/proc/{}/exe", self.pid)).ok()
     }
 
+    /// Whether `signal` waits for it.
+    #[must_use]
+    pub fn awaits(&self, signal: nix::sys::signal::Signal) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let masks = status.lines().filter_map(|l| l.strip_prefix("SigPnd:").or_else(|| l.strip_prefix("ShdPnd:")));
+        masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).any(|mask| mask >> (signal as i32 - 1) & 1 == 1)
+    }
+
     /// Sends it `signal` if it still belongs to `folder`.
     pub fn signal(&self, folder: &Path, signal: nix::sys::signal::Signal) {
         if let Ok(fd) = sys::pidfd(self.pid)

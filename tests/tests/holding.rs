@@ -90,6 +90,35 @@ fn a_signal_that_it_ignores_does_not_end_it() -> Result<()> {
 }
 
 #[test]
+fn a_held_nohup_ignores_a_hangup_and_nothing_else() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        for (signal, answered) in [(Signal::SIGHUP, true), (Signal::SIGHUP, false), (Signal::SIGTERM, false)] {
+            let running = hold(&scene, "nohup")?;
+            let line = "nohup touch a";
+            let image = until("the held image", Duration::from_secs(10), || {
+                scene.processes().into_iter().find(|p| p.line == line && p.state != 'Z')
+            })?;
+            scene.signal(&image, signal);
+            if signal == Signal::SIGTERM {
+                running.finish()?.expect_line(&format!("status {}", 128 + signal as i32));
+                continue;
+            }
+            if !answered {
+                // The sweep has it delivered before it is answered.
+                within("the hangup to be taken from its way", || !image.awaits(signal))?;
+            }
+            let question = scene.asked_once()?;
+            scene.answer(&question, &["approve"])?.expect_code(0);
+            let outcome = running.finish()?;
+            outcome.expect_line("status 0");
+            scene.mark("a").expect_made();
+            std::fs::remove_file(scene.work().join("a"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn stopping_and_continuing_does_not_release_it() -> Result<()> {
     for scene in Scene::of_each_user()? {
         let running = hold(&scene, "")?;

@@ -25,15 +25,18 @@ pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_
         outside(policy, start, places, &mut part);
     }
     let deciding = part.deciding();
+    let trusted = start.file.trusted(places);
+    let entry = judge.knowledge.program(&String::from_utf8_lossy(start.file.name()));
     let assessment = Assessment {
         class: part.class,
         code: deciding.code,
         reason: deciding.reason.clone(),
         entry: deciding.entry.clone(),
-        trusted: start.file.trusted(places),
+        trusted,
         text_seen,
         self_contained: !judge.by_name.get(),
         wants,
+        ignores_hangup: trusted && entry.is_some_and(|entry| entry.ignores_hangup),
     };
     (assessment, part)
 }

@@ -89,6 +89,7 @@ pub(crate) struct Entry {
     pub payload: Option<Payload>,
     pub skip: usize,
     pub assigns: bool,
+    pub ignores_hangup: bool,
     pub special: Option<Box<str>>,
     pub sub: Map<Box<str>, Entry>,
     /// Subcommands written as `describe-*`.
@@ -206,6 +207,7 @@ impl Entry {
             },
             skip: raw.skip,
             assigns: raw.assigns,
+            ignores_hangup: raw.ignores_hangup,
             special: raw.special.as_deref().map(Into::into),
             sub,
             patterns,

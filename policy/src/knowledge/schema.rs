@@ -74,6 +74,8 @@ pub(super) struct RawEntry {
     pub skip: usize,
     /// `NAME=value` operands before the payload.
     pub assigns: bool,
+    /// The first that it does is to ignore SIGHUP.
+    pub ignores_hangup: bool,
     /// A handler in code.
     pub special: Option<String>,
     /// `python3.11` is `python`.

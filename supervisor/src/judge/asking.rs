@@ -239,6 +239,7 @@ fn unjudged() -> Judgement {
         commands: vec![],
         agent: false,
         keeps: false,
+        ignores_hangup: false,
     }
 }
 
@@ -265,5 +266,6 @@ fn verdict(event: &Event, reading: &Reading, judgement: &Judgement) -> Verdict {
         asked: event.asked.as_ref().map(told),
         agent: judgement.agent,
         keeps: judgement.keeps,
+        ignores_hangup: judgement.ignores_hangup,
     }
 }

@@ -43,6 +43,8 @@ pub struct Judgement {
     pub agent: bool,
     /// A line that the agent has a shell run, which it may give up and run again.
     pub keeps: bool,
+    /// The program ignores SIGHUP from its beginning on.
+    pub ignores_hangup: bool,
 }
 
 /// Judges one start by the steps of the order, and notes what its process is to the agent from now on.
@@ -89,17 +91,10 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
     // Where an operand leads can change without its name: such a start is looked at every time.
     let repeatable = barred == Ok(false) && !bare && !session.inner.is_any();
     let keeps = !fresh && agent::is_line(session, event);
-    let standing = |decision, reason, note| Judgement {
-        decision,
-        class,
-        reason,
-        note,
-        repeatable,
-        grant: None,
-        pattern: None,
-        commands: vec![],
-        agent,
-        keeps,
+    let ignores_hangup = assessment.ignores_hangup;
+    let standing = |decision, reason, note| {
+        let (grant, pattern, commands) = (None, None, vec![]);
+        Judgement { decision, class, reason, note, repeatable, grant, pattern, commands, agent, keeps, ignores_hangup }
     };
     let once = |judgement: Judgement| Judgement { repeatable: false, ..judgement };
     let grant = || if bare { None } else { grant(session, told, class, assessment.text_seen) };

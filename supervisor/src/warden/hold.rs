@@ -46,6 +46,13 @@ pub(super) enum Rest {
     Recalled,
 }
 
+impl Held {
+    /// The signal that its program ignores as soon as it runs.
+    pub(super) fn ignored(&self) -> Option<i32> {
+        self.verdict.ignores_hangup.then_some(libc::SIGHUP)
+    }
+}
+
 impl Rest {
     /// Whether the image can be released or ended from here.
     pub(super) fn is_at_rest(self) -> bool {
@@ -78,11 +85,11 @@ impl Rest {
         Ok(Self::Recalled)
     }
 
-    /// Goes on after a change of the image.
+    /// Goes on after a change of the image, which is spared the signal `ignored`.
     ///
     /// # Errors
     /// Anything unforeseen; the image must be killed.
-    pub(super) fn after(self, change: Change, pid: i32, registers: &mut Registers) -> io::Result<Self> {
+    pub(super) fn after(self, change: Change, pid: i32, registers: &mut Registers, ignored: Option<i32>) -> io::Result<Self> {
         match (self, change) {
             (rest, Change::None) => Ok(rest),
             (Self::Leaving, Change::Syscall) => {
@@ -96,7 +103,7 @@ impl Rest {
             }
             (Self::Delivering | Self::Delivered, Change::Signal(signal)) => {
                 ptrace::interrupt(pid)?;
-                ptrace::to_syscall(pid, signal)?;
+                ptrace::to_syscall(pid, if ignored == Some(signal) { 0 } else { signal })?;
                 Ok(Self::Delivered)
             }
             (Self::Delivered | Self::Stopped, Change::GroupStop(_)) => {

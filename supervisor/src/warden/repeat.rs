@@ -149,6 +149,7 @@ mod tests {
             asked: None,
             agent: false,
             keeps: false,
+            ignores_hangup: false,
         };
         let mut repeats = Repeats::default();
         repeats.keep([1; 32], &Verdict { repeatable: false, ..verdict.clone() });

@@ -9,6 +9,7 @@ use super::gate::{Errand, Gate};
 use super::hold::{Held, Rest};
 use super::poller::Source;
 use super::snapshot::Snapshot;
+use super::upkeep::is_signalled;
 use super::{capture, records, repeat};
 use crate::sys::arch::Registers;
 use crate::sys::{pidfd, ptrace};
@@ -168,14 +169,17 @@ impl Gate {
             // It was withdrawn, and the supervisor has been told; the messages have crossed.
             return;
         };
-        if let Subject::Image(image) = &held.subject
-            && !held.rest.is_at_rest()
-        {
-            if let Ok(rest) = held.rest.recall(image.event.process.pid as i32) {
-                held.rest = rest;
+        if let Subject::Image(image) = &held.subject {
+            let pid = image.event.process.pid as i32;
+            // What the program would ignore is taken from its way before it runs.
+            let spared = held.rest.is_at_rest() && held.ignored().is_some() && is_signalled(&self.procfs, pid);
+            if spared || !held.rest.is_at_rest() {
+                if let Ok(rest) = if spared { held.rest.deliver(pid) } else { held.rest.recall(pid) } {
+                    held.rest = rest;
+                }
+                held.answer = Some(answer);
+                return self.start_moving(number);
             }
-            held.answer = Some(answer);
-            return self.start_moving(number);
         }
         self.carry_out(number, answer);
     }

@@ -50,6 +50,7 @@ impl Gate {
     /// Whether a held image is still between two stops.
     pub(super) fn held_moved(&mut self, number: u64) -> bool {
         let Some(State::Held(held)) = self.calls.get_mut(number).map(|c| &mut c.state) else { return false };
+        let ignored = held.ignored();
         let Subject::Image(image) = &mut held.subject else { return false };
         let pid = image.event.process.pid as i32;
         loop {
@@ -60,7 +61,7 @@ impl Gate {
                     self.calls.remove(number);
                     return false;
                 }
-                change => match held.rest.after(change, pid, &mut image.registers) {
+                change => match held.rest.after(change, pid, &mut image.registers, ignored) {
                     Ok(rest) => held.rest = rest,
                     Err(_) => {
                         let ending = Ending::kill(pid, image.registers);
@@ -83,7 +84,7 @@ impl Gate {
 }
 
 /// Whether a signal waits for a held image that will end or stop it.
-fn is_signalled(procfs: &Procfs, pid: i32) -> bool {
+pub(super) fn is_signalled(procfs: &Procfs, pid: i32) -> bool {
     let Ok(pending) = ptrace::pending_signals(pid) else { return false };
     if pending.is_empty() {
         return false;
