@@ -3,7 +3,7 @@
 //! Invariant: an argument that is not fully known is *open*, and only its beginning is taken for known. It is *risky*
 //! when what it will be could begin with a dash.
 
-use super::vars::{Value, Vars};
+use super::vars::{Value, Vars, is_plain};
 use crate::shell::{Piece, Word};
 use crate::steps::step;
 
@@ -164,37 +164,6 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
         arg.text.push(UNKNOWN);
     }
     arg
-}
-
-/// Variables that a shell or a login sets: paths, names and numbers.
-const PLAIN: &[&str] = &[
-    "HOME",
-    "PWD",
-    "OLDPWD",
-    "TMPDIR",
-    "USER",
-    "LOGNAME",
-    "HOSTNAME",
-    "SHELL",
-    "UID",
-    "EUID",
-    "PPID",
-    "BASHPID",
-    "SHLVL",
-    "RANDOM",
-    "SECONDS",
-    "LINENO",
-    "EPOCHSECONDS",
-    "COLUMNS",
-    "LINES",
-    "?",
-    "$",
-    "!",
-    "#",
-];
-
-pub(super) fn is_plain(name: &str) -> bool {
-    name.len() <= 12 && PLAIN.contains(&name)
 }
 
 fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {

@@ -4,7 +4,7 @@
 //! Write; nothing recurses without a cap, and past a cap the answer is at least Write.
 
 pub(crate) mod args;
-mod assign;
+mod effect;
 mod evaluate;
 mod exec;
 mod finding;
@@ -18,7 +18,9 @@ mod pipeline;
 mod program;
 mod redirect;
 mod script;
+mod simple;
 mod special;
+mod text;
 mod vars;
 mod vet;
 mod walk;

@@ -5,8 +5,7 @@
 //! of arithmetic, and variables to which the text gives nothing else. A variable from outside is judged by its value where
 //! the environment is known, and is no number where it is not.
 
-use super::args;
-use super::vars::{Value, Vars};
+use super::vars::{Value, Vars, is_plain};
 use crate::shell::{Command, Piece, Simple, Word};
 
 /// Variables that every shell sets to a number of its own.
@@ -38,7 +37,7 @@ impl Vars {
     /// The variable holds a number, whenever it is asked.
     pub fn is_number(&self, name: &str) -> bool {
         match self.get(name) {
-            Some(value) => value.number() && (!args::is_plain(name) || self.outside_is_number(name)),
+            Some(value) => value.number() && (!is_plain(name) || self.outside_is_number(name)),
             None => self.outside_is_number(name),
         }
     }

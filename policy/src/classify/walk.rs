@@ -1,71 +1,23 @@
-//! The tree of a shell text to a class: the maximum over every command that would run, and over every redirection,
-//! assignment and substitution on the way.
+//! The tree of a shell text to a class: the maximum over every command that would run, and over what loops, tests and
+//! substitutions run on the way.
 
 use std::cell::RefCell;
 
 use super::args;
 use super::evaluate::{evaluated, evaluates, subscript};
 use super::gather::Reach;
-use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
+use super::judge::{Judge, Raise, Scope};
 use super::pipeline;
-use super::vars::Vars;
 use super::vet::Finding;
-use crate::shell::{self, Command, Compound, Kind, Piece, Script, Simple, Word};
+use crate::shell::{Command, Compound, Kind, Piece, Script, Word};
 use crate::{CommandClass, Part, ReasonCode, Shell};
 
-/// Longer text is not read.
-const MAX_TEXT: usize = 1 << 20;
 /// Functions of a text that are told apart; calls of later ones are unknown programs.
 const MAX_FUNCTIONS: usize = 64;
 
 pub(crate) fn opaque(why: &'static str, capped: bool) -> Finding {
     let code = if capped { ReasonCode::TooLong } else { ReasonCode::Opaque };
     Finding::new(CommandClass::Write, code, why)
-}
-
-impl Judge<'_> {
-    /// A text on its own.
-    pub fn text_part(&self, text: &str, around: Option<&Vars>, level: usize, feed: &Feed) -> Part {
-        let shown = if self.explain { text.to_owned() } else { String::new() };
-        let mut whole = part(shown);
-        if text.len() > MAX_TEXT || level > MAX_LEVELS || !self.read(text) {
-            whole.raise(opaque("longer or deeper than the classifier reads", true));
-            return whole;
-        }
-        let script = shell::parse_at(text, level);
-        self.dispute(script.disputed);
-        if let Some(why) = script.opaque {
-            whole.raise(opaque(why, script.capped));
-        }
-        if let Some(name) = script.assigned.iter().find(|name| self.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless) {
-            whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
-        }
-        let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
-        let mut vars = Vars::collect(&script, around, &free);
-        let twice = vars.is_unsure() && around.is_none_or(|around| !around.is_unsure());
-        let functions = RefCell::new(Vec::new());
-        let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
-        let walk = Walk { judge: self, script: &script };
-        self.shown(|| walk.list(&script.commands, &scope, true, &mut whole));
-        if twice {
-            vars.strict = true;
-            let (functions, mut strict) = (RefCell::new(Vec::new()), part(String::new()));
-            let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
-            self.shown(|| walk.list(&script.commands, &scope, true, &mut strict));
-            whole.add(strict, false);
-        }
-        self.reopened.set(self.reopened.get() || script.reopened);
-        if self.reopened.get() && self.descriptors.get() {
-            whole.raise(opaque("a path that opens a descriptor again, for writing", false));
-        }
-        if whole.class == CommandClass::Read && whole.reason.is_empty() {
-            (whole.code, whole.reason) = match whole.parts.as_slice() {
-                [] if script.commands.is_empty() => (ReasonCode::Empty, "nothing to run".into()),
-                _ => (ReasonCode::Parts, "only reads".into()),
-            };
-        }
-        whole
-    }
 }
 
 pub(crate) struct Walk<'j, 'p> {
@@ -151,76 +103,6 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// One simple command with everything around it.
-    pub fn simple(&self, simple: &Simple, scope: &Scope<'_>) -> Part {
-        let mut words = Vec::with_capacity(simple.words.len());
-        for word in &simple.words {
-            args::expand(word, scope.vars, &mut words);
-        }
-        let mut out = part(self.judge.text(&words));
-        let mut scope = scope.clone();
-        let mut inner = part(String::new());
-        for assign in &simple.assigns {
-            self.substitutions(&assign.value, &scope, &mut inner);
-            for item in assign.items.iter().chain(&assign.keys).chain(&assign.subscript) {
-                self.substitutions(item, &scope, &mut inner);
-            }
-            let mut subscripts = assign.keys.iter().chain(&assign.subscript);
-            if !scope.vars.associative(&assign.name) && !subscripts.all(|word| scope.vars.harmless_to_evaluate(word)) {
-                out.raise(evaluated());
-            }
-            if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
-                out.raise(evaluated());
-            }
-            let value = args::single(&assign.value, scope.vars);
-            // In front of `read` it only says how that one line is split.
-            let splits = assign.name == "IFS"
-                && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
-            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits) {
-                out.raise(found);
-            }
-            out.raise_option(subscript(&assign.value));
-        }
-        for word in &simple.words {
-            self.substitutions(word, &scope, &mut inner);
-        }
-        let lets = simple.words.first().and_then(Word::literal).is_some_and(|name| name == "let");
-        if lets && !simple.words[1..].iter().all(|word| scope.vars.harmless_to_evaluate(word)) {
-            out.raise(evaluated());
-        }
-        let substituted = inner.class;
-        self.redirections(&simple.redirs, &mut scope, &mut inner);
-        if self.judge.settings.shell == Shell::Strict && simple.words.iter().any(is_expanded) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "an expansion, in strict mode"));
-        }
-        if let Some(first) = simple.words.first() {
-            if words.is_empty() {
-                words.push(args::single(first, scope.vars));
-            }
-            let program = self.judge.command(&words, &scope);
-            merge(&mut out, program, self.judge.explain);
-            if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
-                out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
-            }
-        }
-        if inner.class > CommandClass::Read || self.judge.explain {
-            let raises = inner.class > out.class;
-            if raises {
-                out.class = inner.class;
-                out.code = if inner.parts.is_empty() { inner.code } else { ReasonCode::Parts };
-                out.reason = inner.reason;
-                out.entry = inner.entry;
-            }
-            if raises || self.judge.explain {
-                out.parts.extend(inner.parts);
-            }
-        }
-        if out.reason.is_empty() && self.judge.explain {
-            out.reason = "only reads".into();
-        }
-        out
-    }
-
     /// What `$(echo …)` prints becomes words, and may be opened.
     fn printed(&self, body: &[Command], scope: &Scope<'_>) {
         let [Command::Simple(simple)] = body else { return };
@@ -253,23 +135,6 @@ impl Walk<'_, '_> {
             }
         }
     }
-}
-
-/// Takes over class and reason of the program, and shows its parts as this part's own.
-fn merge(out: &mut Part, program: Part, explain: bool) {
-    if program.class > out.class || (program.class == CommandClass::Read && out.class == CommandClass::Read) {
-        out.class = program.class;
-        out.code = program.code;
-        out.reason = program.reason;
-        out.entry = program.entry;
-        out.parts.extend(program.parts);
-    } else if explain {
-        out.parts.extend(program.parts);
-    }
-}
-
-fn is_expanded(word: &Word) -> bool {
-    word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
 }
 
 /// `raise` for a finding that may not be there.

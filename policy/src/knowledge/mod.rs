@@ -3,17 +3,20 @@
 //! Invariant: an entry that is wrong is an error with its file and name, never a silently looser entry.
 
 mod check;
+mod compile;
 mod entry;
 mod environment;
 mod load;
+mod option;
 mod schema;
 
 use crate::hash::Map;
 use std::sync::{Arc, LazyLock};
 
-pub(crate) use entry::{At, Entry, Opt, Payload, Role, Value, Writes};
+pub(crate) use entry::{At, Entry, Payload, Writes};
 pub(crate) use environment::Meaning;
 pub use load::KnowledgeError;
+pub(crate) use option::{Opt, Role, Value};
 
 use environment::Environment;
 

@@ -1,10 +1,10 @@
-//! Characters to words: blanks, comments, continuation lines, quotes, here-documents.
+//! Characters to words: blanks, comments, continuation lines, quotes.
 //!
 //! Invariant: the position only grows, and every loop either moves it or ends.
 
 use super::MAX_NODES;
 use super::ast::{Piece, Word};
-use super::parser::{Heredoc, Parser};
+use super::parser::Parser;
 use crate::steps::step;
 
 /// A byte that ends an unquoted word.
@@ -87,45 +87,6 @@ impl<'a> Parser<'a> {
             }
             self.newline();
         }
-    }
-
-    /// One newline, with the bodies of the here-documents that begin after it.
-    pub(super) fn newline(&mut self) {
-        self.pos += 1;
-        for heredoc in std::mem::take(&mut self.pending) {
-            self.heredoc_body(&heredoc);
-        }
-    }
-
-    fn heredoc_body(&mut self, heredoc: &Heredoc) {
-        let start = self.pos;
-        let mut line = start;
-        let mut joined = false;
-        let (body_end, next) = loop {
-            if line >= self.end {
-                self.note("here-document without its end");
-                break (self.end, self.end);
-            }
-            let length = self.src.as_bytes()[line..self.end].iter().position(|&byte| byte == b'\n').unwrap_or(self.end - line);
-            step(length + 1);
-            let text = &self.src[line..line + length];
-            let bare = if heredoc.strip { text.trim_start_matches('\t') } else { text };
-            if bare == heredoc.delimiter && !joined {
-                break (line, (line + length + 1).min(self.end));
-            }
-            joined = !heredoc.quoted && text.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1;
-            line = (line + length + 1).min(self.end);
-        };
-        let mut word = Word::default();
-        if heredoc.quoted {
-            word.push_text(&self.src[start..body_end], true);
-        } else {
-            let end = std::mem::replace(&mut self.end, body_end);
-            self.double_quoted(&mut word, false);
-            self.end = end;
-        }
-        self.pos = next;
-        self.heredocs[heredoc.slot] = word;
     }
 
     /// An unquoted run that could be a reserved word: plain bytes up to a metacharacter.

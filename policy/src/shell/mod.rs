@@ -6,12 +6,16 @@
 
 mod ansi;
 mod arith;
+mod assignment;
 mod ast;
 mod compound;
 mod expand;
+mod heredoc;
 mod lexer;
+mod list;
 mod parameter;
 mod parser;
+mod redirection;
 mod simple;
 
 pub(crate) use ast::{Command, Compound, Disputed, Kind, Piece, Redir, RedirKind, Script, Simple, Word};

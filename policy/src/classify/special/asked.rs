@@ -3,14 +3,9 @@
 //! Each raises what goes beyond that and leaves options and operands to the table.
 
 use super::super::args::{Arg, UNKNOWN};
-use super::super::judge::Raise;
-use super::super::vet::{Finding, vet};
-use super::Call;
-use crate::{CommandClass, Part, ReasonCode};
-
-fn raise(out: &mut Part, call: &Call<'_>, class: CommandClass, reason: &'static str) {
-    out.raise_at(Finding::new(class, ReasonCode::Operand, reason), call.entry.at);
-}
+use super::super::vet::vet;
+use super::{Call, raise};
+use crate::{CommandClass, Part};
 
 /// Operands, and values of options that name a file.
 fn named(call: &Call<'_>) -> Vec<Arg> {

@@ -4,11 +4,14 @@
 
 mod asked;
 mod builtins;
+mod files;
+mod git;
+mod git_modes;
 mod interpreter;
-mod more;
+mod query;
 mod shells;
-mod tables;
 mod texts;
+mod words;
 mod wrappers;
 
 pub(super) use wrappers::env_words;
@@ -37,7 +40,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "subscript" => builtins::subscripts(judge, &call, scope, out),
         "unset" => builtins::unset(judge, &call, scope, out),
         "setter" => builtins::setter(judge, &call, scope, out),
-        "less" => more::less(&call, out),
+        "less" => words::less(&call, out),
         "env" => wrappers::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
         "parallel" => wrappers::parallel(judge, &call, scope, out),
@@ -47,35 +50,41 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "awk" => texts::awk(judge, &call, scope, out),
         "sed" => texts::sed(judge, &call, scope, out),
         "sql" => texts::sql(judge, &call, scope, out),
-        "git" => tables::git(judge, &call, scope, out),
-        "git-config" => tables::git_config(&call, out),
-        "checkout" => tables::checkout(&call, out),
-        "push" => tables::push(&call, out),
-        "command" => more::command(&call, out),
-        "git-list" => more::listing(judge, &call, scope, out),
-        "apply" => more::apply(&call, out),
-        "restore" => more::restore(&call, out),
-        "clean" => more::clean(&call, out),
-        "reflog" => more::reflog(&call, out),
+        "git" => git::git(judge, &call, scope, out),
+        "git-config" => git::git_config(&call, out),
+        "checkout" => git_modes::checkout(&call, out),
+        "push" => git_modes::push(&call, out),
+        "command" => words::command(&call, out),
+        "git-list" => git_modes::listing(judge, &call, scope, out),
+        "apply" => git_modes::apply(&call, out),
+        "restore" => git_modes::restore(&call, out),
+        "clean" => git_modes::clean(&call, out),
+        "reflog" => git_modes::reflog(&call, out),
         "lookup" => asked::lookup(&call, out),
         "local" => asked::local(&call, out),
         "sinks" => asked::sinks(&call),
         "printed" => asked::printed(&call, out),
         "pictures" => asked::pictures(&call, out),
         "rustc" => asked::rustc(&call, out),
-        "query" => more::query(judge, &call, scope, out),
-        "ip" => more::ip(judge, &call, scope, out),
-        "sysctl" => more::sysctl(&call, out),
-        "cloud" => more::cloud(&call, out),
-        "tar" => tables::tar(judge, &call, scope, out),
-        "dd" => tables::dd(judge, &call, out),
-        "rsync" => tables::remote_copy(judge, &call, scope, out),
-        "chmod" => tables::recursive(judge, &call, scope, out),
+        "query" => query::query(judge, &call, scope, out),
+        "ip" => words::ip(judge, &call, scope, out),
+        "sysctl" => words::sysctl(&call, out),
+        "cloud" => words::cloud(&call, out),
+        "tar" => files::tar(judge, &call, scope, out),
+        "dd" => files::dd(judge, &call, out),
+        "rsync" => files::remote_copy(judge, &call, scope, out),
+        "chmod" => files::recursive(judge, &call, scope, out),
         _ => {
             out.raise_unknown(handler);
             false
         }
     }
+}
+
+/// What the operands of a program make of it.
+fn raise(out: &mut Part, call: &Call<'_>, class: crate::CommandClass, reason: &'static str) {
+    use super::judge::Raise;
+    out.raise_at(super::vet::Finding::new(class, crate::ReasonCode::Operand, reason), call.entry.at);
 }
 
 trait UnknownHandler {

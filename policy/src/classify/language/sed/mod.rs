@@ -1,5 +1,9 @@
 //! sed programs: Read unless they write (`w`), run something (`e`), or hold something that is not understood.
 
+mod scan;
+
+use scan::Scan;
+
 use crate::CommandClass;
 use crate::CommandClass::{Read, Write};
 use crate::classify::args::UNKNOWN;
@@ -22,38 +26,8 @@ pub(in crate::classify) fn files(program: &str) -> Vec<String> {
     scan.files
 }
 
-struct Scan<'a> {
-    chars: &'a [char],
-    at: usize,
-    files: Vec<String>,
-    /// It writes a file.
-    writes: bool,
-}
-
-impl<'a> Scan<'a> {
-    fn of(chars: &'a [char]) -> Self {
-        Self { chars, at: 0, files: Vec::new(), writes: false }
-    }
-}
-
 /// `None`: it writes, runs something, or is not understood.
 impl Scan<'_> {
-    fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let c = self.peek();
-        self.at += 1;
-        c
-    }
-
-    fn skip(&mut self, what: impl Fn(char) -> bool) {
-        while self.peek().is_some_and(&what) {
-            self.at += 1;
-        }
-    }
-
     fn run(&mut self) -> Option<()> {
         loop {
             self.skip(|c| c.is_whitespace() || c == ';');
@@ -69,72 +43,6 @@ impl Scan<'_> {
             }
             self.skip(|c| matches!(c, ' ' | '\t' | '!'));
             self.command()?;
-        }
-    }
-
-    /// A line number, `$`, a regular expression, `first~step`, `+N`, `~N`; or none.
-    fn address(&mut self) -> Option<()> {
-        match self.peek() {
-            Some(c) if c.is_ascii_digit() || matches!(c, UNKNOWN | '+' | '~') => {
-                self.skip(|c| c.is_ascii_digit() || matches!(c, UNKNOWN | '+' | '~'));
-            }
-            Some('$') => self.at += 1,
-            Some('/') => {
-                self.at += 1;
-                self.delimited('/')?;
-                self.skip(|c| matches!(c, 'I' | 'M'));
-            }
-            Some('\\') => {
-                self.at += 1;
-                let mark = self.next()?;
-                self.delimited(mark)?;
-                self.skip(|c| matches!(c, 'I' | 'M'));
-            }
-            _ => {}
-        }
-        Some(())
-    }
-
-    /// Up to the next `mark`. A bracket that holds the mark ends in different places for different seds: not understood.
-    fn delimited(&mut self, mark: char) -> Option<()> {
-        let mut bracket = false;
-        loop {
-            match self.next()? {
-                '\\' => {
-                    self.next()?;
-                }
-                c if c == mark => return (!bracket || mark == ']').then_some(()),
-                '\n' => return None,
-                '[' if !bracket => {
-                    bracket = true;
-                    if self.peek() == Some('^') {
-                        self.at += 1;
-                    }
-                    if self.peek() == Some(']') && mark != ']' {
-                        self.at += 1;
-                    }
-                }
-                '[' if self.peek() == Some(':') => {
-                    self.skip(|c| c != ']' && c != mark);
-                    self.at += usize::from(self.peek() == Some(']'));
-                }
-                ']' => bracket = false,
-                _ => {}
-            }
-        }
-    }
-
-    /// The replacement of `s`: brackets mean nothing in it, and lines may go on behind a backslash.
-    fn replacement(&mut self, mark: char) -> Option<()> {
-        loop {
-            match self.next()? {
-                '\\' => {
-                    self.next()?;
-                }
-                c if c == mark => return Some(()),
-                '\n' => return None,
-                _ => {}
-            }
         }
     }
 

@@ -1,13 +1,10 @@
-//! What the commands of a text assign: `name=value`, loops, builtins that set variables, and texts that do so.
+//! What builtins do to variables: those that set what they are told to, those that declare, and `eval`.
 //!
-//! Nothing here knows an order: a variable is what all its assignments together make of it.
+//! Invariant: a name that is only known when it runs makes every variable unknown.
 
-use std::rc::Rc;
-
-use super::args;
-use super::vars::{MAX_VALUE, MAX_VARIABLES, Value, Vars};
-use crate::shell::{Command, Compound, Kind, Piece, Simple, Word};
-use crate::steps::step;
+use super::assigned::{collect, made_of_others};
+use super::{Value, Vars, args, numbers};
+use crate::shell::{Piece, Word};
 
 /// Texts of `eval` that are read ahead.
 const MAX_EVALS: usize = 8;
@@ -16,114 +13,8 @@ const MAX_EVAL_TEXT: usize = 16 << 10;
 const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", "wait", "unset", "coproc"];
 const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
 
-pub(super) fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for command in commands {
-        step(1);
-        match command {
-            Command::Simple(simple) => simple_command(simple, vars, free),
-            Command::Pipeline(stages) => within(stages, vars, free),
-            Command::Compound(compound) => compound_command(compound, vars, free),
-            Command::Function { body, .. } => within(body, vars, free),
-        }
-    }
-}
-
-/// Commands that may not run, or run in a shell of their own: an array that they declare may be another one here.
-fn within(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let certain = std::mem::replace(&mut vars.certain, false);
-    collect(commands, vars, free);
-    vars.certain = certain;
-}
-
-fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for word in compound.words.iter().chain(compound.redirs.iter().map(|redir| &redir.target)) {
-        inside(word, vars, free);
-        vars.copies |= made_of_others(word);
-    }
-    if let Some(name) = &compound.variable {
-        for word in &compound.words {
-            let value = match vars.value(word) {
-                // An unquoted list item is split and may match files.
-                Value::Known(text) if text.contains(char::is_whitespace) && word.literal().is_none() => {
-                    let number = text.split_whitespace().all(super::numbers::is_number);
-                    Value::Open { risky: text.split_whitespace().any(|part| part.starts_with('-')), outside: false, number }
-                }
-                value => value,
-            };
-            if compound.conditional || !vars.certain || vars.made_of_unsure(word) {
-                vars.unsure(name, &value, false);
-            }
-            vars.set(name, value);
-        }
-        // `select` keeps what was typed.
-        vars.set("REPLY", Value::ANY);
-    }
-    match compound.kind {
-        Kind::Brace if !compound.conditional => collect(&compound.body, vars, free),
-        _ => within(&compound.body, vars, free),
-    }
-}
-
-fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let name = simple.words.first().and_then(Word::literal).unwrap_or_default();
-    for word in &simple.words {
-        inside(word, vars, free);
-    }
-    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
-        if vars.free_names.len() < MAX_VARIABLES {
-            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
-            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
-        } else {
-            vars.doubtful = true;
-        }
-    }
-    for assign in &simple.assigns {
-        inside(&assign.value, vars, free);
-        assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
-        let mut value = vars.value(&assign.value);
-        vars.copies |= made_of_others(&assign.value) || assign.items.iter().any(made_of_others);
-        if assign.subscript.is_some() {
-            // One element of several.
-            let number = value.number();
-            value = Value::Open { risky: true, outside: true, number };
-        }
-        if simple.conditional || !vars.certain || assign.appends || vars.made_of_unsure(&assign.value) {
-            // It may hold what it held before.
-            vars.unsure(&assign.name, &value, assign.appends);
-        }
-        if assign.name == "IFS" && simple.words.is_empty() {
-            vars.doubtful = true;
-        }
-        // `+=`, arrays and elements: several values in one name.
-        for item in &assign.items {
-            inside(item, vars, free);
-            let item = vars.value(item);
-            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
-            vars.set(&assign.name, item);
-        }
-        if assign.items.is_empty() {
-            // In front of a command it holds for that command alone, whose words were expanded before.
-            if !simple.words.is_empty() {
-                vars.used(&assign.name);
-            }
-            vars.set(&assign.name, value);
-        }
-    }
-    for redir in &simple.redirs {
-        inside(&redir.target, vars, free);
-    }
-    let certain = vars.certain;
-    vars.certain &= !simple.conditional;
-    builtin(&simple.words, vars, free);
-    vars.certain = certain;
-}
-
-fn made_of_others(word: &Word) -> bool {
-    word.pieces.iter().any(|piece| matches!(piece, Piece::Variable { .. }))
-}
-
 /// What builtins set, called as such or through `command` and `builtin`.
-fn builtin(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+pub(super) fn builtin(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
     let through = |word: &&Word| word.literal().is_some_and(|text| matches!(&*text, "command" | "builtin") || text.starts_with('-'));
     let skipped = words.iter().take_while(through).count();
     let Some((name, words)) = words[skipped..].split_first() else { return };
@@ -270,26 +161,11 @@ fn evaluated(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
 /// `name=VALUE` as a word of its own: the value is a number.
 fn numeric_value(word: &Word, vars: &Vars) -> bool {
     let rest = word.pieces.iter().enumerate().all(|(at, piece)| match piece {
-        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| super::numbers::is_number(value)),
+        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| numbers::is_number(value)),
         _ => true,
     });
     rest && word.pieces[1..].iter().all(|piece| match piece {
-        Piece::Text { text, .. } => super::numbers::is_number(text),
+        Piece::Text { text, .. } => numbers::is_number(text),
         piece => vars.number_piece(piece),
     })
-}
-
-/// Assignments and programs inside substitutions.
-fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    for piece in &word.pieces {
-        match piece {
-            Piece::Command { body, .. } | Piece::Process { body } => within(body, vars, free),
-            Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
-            Piece::Evaluated { word, .. } => {
-                vars.evaluated(word);
-                inside(word, vars, free);
-            }
-            _ => {}
-        }
-    }
 }

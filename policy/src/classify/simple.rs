@@ -1,0 +1,98 @@
+//! One simple command with everything around it: assignments, substitutions, redirections, and the program.
+
+use super::args;
+use super::evaluate::{evaluated, subscript};
+use super::judge::{Raise, Scope, part};
+use super::vet::Finding;
+use super::walk::{RaiseOption, Walk};
+use crate::shell::{Piece, Simple, Word};
+use crate::{CommandClass, Part, ReasonCode, Shell};
+
+impl Walk<'_, '_> {
+    /// One simple command with everything around it.
+    pub fn simple(&self, simple: &Simple, scope: &Scope<'_>) -> Part {
+        let mut words = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            args::expand(word, scope.vars, &mut words);
+        }
+        let mut out = part(self.judge.text(&words));
+        let mut scope = scope.clone();
+        let mut inner = part(String::new());
+        for assign in &simple.assigns {
+            self.substitutions(&assign.value, &scope, &mut inner);
+            for item in assign.items.iter().chain(&assign.keys).chain(&assign.subscript) {
+                self.substitutions(item, &scope, &mut inner);
+            }
+            let mut subscripts = assign.keys.iter().chain(&assign.subscript);
+            if !scope.vars.associative(&assign.name) && !subscripts.all(|word| scope.vars.harmless_to_evaluate(word)) {
+                out.raise(evaluated());
+            }
+            if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
+                out.raise(evaluated());
+            }
+            let value = args::single(&assign.value, scope.vars);
+            // In front of `read` it only says how that one line is split.
+            let splits = assign.name == "IFS"
+                && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
+            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits) {
+                out.raise(found);
+            }
+            out.raise_option(subscript(&assign.value));
+        }
+        for word in &simple.words {
+            self.substitutions(word, &scope, &mut inner);
+        }
+        let lets = simple.words.first().and_then(Word::literal).is_some_and(|name| name == "let");
+        if lets && !simple.words[1..].iter().all(|word| scope.vars.harmless_to_evaluate(word)) {
+            out.raise(evaluated());
+        }
+        let substituted = inner.class;
+        self.redirections(&simple.redirs, &mut scope, &mut inner);
+        if self.judge.settings.shell == Shell::Strict && simple.words.iter().any(is_expanded) {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "an expansion, in strict mode"));
+        }
+        if let Some(first) = simple.words.first() {
+            if words.is_empty() {
+                words.push(args::single(first, scope.vars));
+            }
+            let program = self.judge.command(&words, &scope);
+            merge(&mut out, program, self.judge.explain);
+            if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
+                out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+            }
+        }
+        if inner.class > CommandClass::Read || self.judge.explain {
+            let raises = inner.class > out.class;
+            if raises {
+                out.class = inner.class;
+                out.code = if inner.parts.is_empty() { inner.code } else { ReasonCode::Parts };
+                out.reason = inner.reason;
+                out.entry = inner.entry;
+            }
+            if raises || self.judge.explain {
+                out.parts.extend(inner.parts);
+            }
+        }
+        if out.reason.is_empty() && self.judge.explain {
+            out.reason = "only reads".into();
+        }
+        out
+    }
+}
+
+/// Takes over class and reason of the program, and shows its parts as this part's own.
+fn merge(out: &mut Part, program: Part, explain: bool) {
+    if program.class > out.class || (program.class == CommandClass::Read && out.class == CommandClass::Read) {
+        out.class = program.class;
+        out.code = program.code;
+        out.reason = program.reason;
+        out.entry = program.entry;
+        out.parts.extend(program.parts);
+    } else if explain {
+        out.parts.extend(program.parts);
+    }
+}
+
+fn is_expanded(word: &Word) -> bool {
+    word.pieces.iter().any(|piece| !matches!(piece, Piece::Text { .. }))
+}

@@ -1,0 +1,102 @@
+//! Programs that are told what to do by words of their own: `command -v`, `less +…`, `ip OBJECT VERB`, the verbs of clouds.
+
+use super::super::judge::{Judge, Raise, Scope};
+use super::super::payload::deeper;
+use super::super::vet::vet;
+use super::{Call, raise};
+use crate::{CommandClass, Part};
+
+/// `command -v NAME` only looks; otherwise, and where what follows has options of its own, the rest is run.
+pub(super) fn command(call: &Call<'_>, _out: &mut Part) -> bool {
+    let options = call.args.iter().map_while(|arg| arg.full().filter(|text| text.starts_with('-') && text.len() > 1 && *text != "--"));
+    let looks = options.clone().any(|text| text[1..].chars().all(|c| matches!(c, 'v' | 'V' | 'p')) && text.contains(['v', 'V']));
+    looks && !call.args[options.count()..].iter().any(|arg| arg.text.starts_with('-') && arg.text.len() > 2)
+}
+
+/// `less +COMMAND`: a command of the pager, of which some run programs.
+pub(super) fn less(call: &Call<'_>, out: &mut Part) -> bool {
+    for arg in call.args.iter().filter(|arg| arg.text.starts_with('+')) {
+        let rest = arg.text.trim_start_matches('+');
+        let harmless = rest.bytes().all(|byte| byte.is_ascii_digit())
+            || matches!(rest, "F" | "G" | "g")
+            || (rest.starts_with('/') && !rest.contains(['\n', '!', '|']));
+        if !harmless {
+            raise(out, call, CommandClass::Write, "a command for the pager");
+        }
+    }
+    false
+}
+
+/// `ip [options] OBJECT [show …]`, and `ip netns exec NAME COMMAND`.
+pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    for finding in &vetted.findings {
+        out.raise_at(finding.clone(), call.entry.at);
+    }
+    let words: Vec<_> = vetted.operands.iter().map(|&at| &call.args[at]).collect();
+    let object = words.first().and_then(|arg| arg.full()).unwrap_or_default();
+    if object.starts_with('n')
+        && let Some(at) = words.iter().position(|arg| arg.full() == Some("exec"))
+    {
+        let payload: Vec<_> = words.iter().skip(at + 2).map(|arg| (*arg).clone()).collect();
+        let child = judge.external(&payload, &deeper(scope));
+        out.add(child, judge.explain);
+        raise(out, call, CommandClass::Write, "ip netns exec");
+        return true;
+    }
+    let known = [
+        "a",
+        "addr",
+        "address",
+        "l",
+        "link",
+        "r",
+        "route",
+        "n",
+        "neigh",
+        "neighbour",
+        "neighbor",
+        "rule",
+        "ru",
+        "netns",
+        "tunnel",
+        "maddr",
+        "mroute",
+        "ntable",
+        "vrf",
+        "tcp_metrics",
+        "monitor",
+    ];
+    let shows = matches!(
+        words.get(1).map(|arg| arg.full().unwrap_or_default()),
+        None | Some("show" | "list" | "ls" | "sh" | "get" | "lst" | "help")
+    );
+    if !(object.is_empty() || (known.contains(&object) && shows)) {
+        raise(out, call, CommandClass::Write, "changes the network of this machine");
+    }
+    true
+}
+
+/// `sysctl name=value` writes.
+pub(super) fn sysctl(call: &Call<'_>, out: &mut Part) -> bool {
+    if call.args.iter().any(|arg| arg.text.contains('=') && !arg.text.starts_with("--pattern")) {
+        raise(out, call, CommandClass::Write, "sets a kernel parameter");
+    }
+    false
+}
+
+/// Verbs that destroy, in a command line of a cloud service.
+pub(super) fn cloud(call: &Call<'_>, out: &mut Part) -> bool {
+    let verb = |word: &str| {
+        ["delete", "terminate", "destroy", "purge", "remove", "deregister", "wipe", "drop"]
+            .iter()
+            .any(|bad| word == *bad || (word.starts_with(bad) && word[bad.len()..].starts_with('-')))
+            || matches!(word, "rm" | "rb" | "del")
+    };
+    if call.args.iter().filter(|arg| !arg.text.starts_with('-')).any(|arg| verb(arg.head())) {
+        raise(out, call, CommandClass::Destructive, "deletes something in the cloud");
+    } else if !matches!(call.args, [only] if matches!(only.full(), Some("--version" | "version" | "help"))) && !call.args.is_empty() {
+        raise(out, call, CommandClass::Network, "talks to a cloud service");
+    }
+    true
+}
