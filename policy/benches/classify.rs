@@ -1,20 +1,13 @@
 //! How long a line takes: the corpora of this crate, one by one, and the worst of them.
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use stayexec_policy::SecurityPolicy;
-
-fn lines() -> Vec<&'static str> {
-    let corpora = [
-        include_str!("../tests/corpus/reads.txt"),
-        include_str!("../tests/corpus/agents.txt"),
-        include_str!("../tests/corpus/bypass.txt"),
-        include_str!("../tests/corpus/escapes.txt"),
-    ];
-    corpora.into_iter().flat_map(str::lines).collect()
-}
 
 /// Each line alone, best of nine: the budget is one of lines, and a mean hides the worst of them.
 fn spread(policy: &SecurityPolicy, lines: &[&str]) {
@@ -34,7 +27,8 @@ fn spread(policy: &SecurityPolicy, lines: &[&str]) {
 
 fn corpus(c: &mut Criterion) {
     let policy = SecurityPolicy::default();
-    let lines = lines();
+    let corpus = common::corpus();
+    let lines: Vec<&str> = corpus.iter().map(|case| case.text.as_str()).collect();
     let count = lines.len();
     spread(&policy, &lines);
     c.bench_function(&format!("corpus of {count} lines"), |bencher| {

@@ -18,7 +18,7 @@ fn stores_are_blocked_and_nothing_else() {
     let policy = SecurityPolicy::default();
     let mut blocked = false;
     let (mut missed, mut loud) = (Vec::new(), Vec::new());
-    for line in common::lines("forbidden.txt", "⏎") {
+    for line in common::lines("forbidden.txt") {
         match line.as_str() {
             "[blocked]" => blocked = true,
             "[open]" => blocked = false,

@@ -2,17 +2,10 @@
 
 #[path = "../fuzz/body.rs"]
 mod body;
+mod common;
 
-fn lines() -> Vec<&'static str> {
-    [
-        include_str!("corpus/bypass.txt"),
-        include_str!("corpus/reads.txt"),
-        include_str!("corpus/escapes.txt"),
-        include_str!("corpus/forbidden.txt"),
-    ]
-    .into_iter()
-    .flat_map(str::lines)
-    .collect()
+fn lines() -> Vec<String> {
+    common::corpus().into_iter().map(|case| case.text).chain(common::lines("forbidden.txt")).collect()
 }
 
 #[test]

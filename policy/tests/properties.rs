@@ -1,17 +1,19 @@
 //! Properties that hold for every command: of the corpora, and of generated ones.
 
+mod common;
+
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use stayexec_policy::{CommandClass, Exec, FileFacts, Part, Places, ReasonCode, SecurityPolicy, Stdin, redact};
 
 /// Lines that end where they end: no comment, here-document or open quote reaches into what is put behind them.
-fn lines() -> Vec<&'static str> {
-    let all = [include_str!("corpus/classes.txt"), include_str!("corpus/reads.txt"), include_str!("corpus/bypass.txt")];
-    all.into_iter()
-        .flat_map(|text| text.lines().skip(1))
-        .take_while(|line| *line != "%%")
-        .filter(|line| !line.is_empty() && !line.starts_with('[') && !line.contains(['#', '\\', '`']) && !line.contains("<<"))
-        .filter(|line| !opaque(&SecurityPolicy::default().explain_command(line)))
+fn lines() -> Vec<String> {
+    let policy = SecurityPolicy::default();
+    let all = common::corpus().into_iter().map(|case| case.text);
+    all.filter(|line| !line.contains(['#', '\\', '`', '\n']) && !line.contains("<<"))
         .filter(|line| line.matches('\'').count() % 2 == 0 && line.matches('"').count() % 2 == 0)
+        .filter(|line| !opaque(&policy.explain_command(line)))
         .collect()
 }
 
@@ -20,7 +22,8 @@ fn opaque(part: &Part) -> bool {
 }
 
 fn command() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(lines())
+    static LINES: LazyLock<Vec<String>> = LazyLock::new(lines);
+    (0..LINES.len()).prop_map(|at| LINES[at].as_str())
 }
 
 fn class(text: &str) -> CommandClass {

@@ -4,31 +4,19 @@ mod common;
 
 use stayexec_policy::{CommandClass, SecurityPolicy};
 
-fn loud(lines: &[String]) -> Vec<String> {
-    let policy = SecurityPolicy::default();
-    let parts = lines.iter().map(|line| (line, policy.explain_command(line))).filter(|(_, part)| part.class > CommandClass::Read);
-    parts
-        .map(|(line, part)| {
-            let deciding = part.deciding();
-            format!("{} {line:?}: {} {}", part.class, deciding.reason, deciding.entry.clone().unwrap_or_default())
-        })
-        .collect()
-}
-
-fn are_quiet(corpus: &str, mark: &str) {
-    let lines = common::lines(corpus, mark);
-    let loud = loud(&lines);
-    assert!(loud.is_empty(), "{} of {}:\n{}", loud.len(), lines.len(), loud.join("\n"));
-}
-
 #[test]
 fn reads_are_quiet() {
-    are_quiet("reads.txt", "\\n");
-}
-
-/// As coding agents write them.
-#[test]
-fn reads_of_agents_are_quiet() {
-    are_quiet("agents.txt", "⏎");
-    are_quiet("agents2.txt", "⏎");
+    let policy = SecurityPolicy::default();
+    let mut loud = Vec::new();
+    let mut count = 0;
+    for case in common::corpus().into_iter().filter(|case| case.class == Some(CommandClass::Read)) {
+        count += 1;
+        let part = policy.explain_command(&case.text);
+        if part.class > CommandClass::Read {
+            let deciding = part.deciding();
+            let entry = deciding.entry.clone().unwrap_or_default();
+            loud.push(format!("{}: {} {:?}: {} {entry}", case.kind, part.class, case.text, deciding.reason));
+        }
+    }
+    assert!(loud.is_empty(), "{} of {count}:\n{}", loud.len(), loud.join("\n"));
 }

@@ -4,6 +4,8 @@
 //! tree-sitter-bash has silent misses of its own (backticks in here-documents, continuation lines in words), so it is
 //! no oracle for what must *not* be seen.
 
+mod common;
+
 use std::path::Path;
 
 use stayexec_policy::forbidden::Operands;
@@ -32,13 +34,11 @@ fn nothing_is_missed_that_another_parser_sees() {
     let policy = SecurityPolicy::default();
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).unwrap();
-    let reads = include_str!("corpus/reads.txt").lines().skip(1).map(|line| line.replace("\\n", "\n"));
-    let bypass = include_str!("corpus/bypass.txt")
-        .split("\n%%\n")
-        .flat_map(|block| std::iter::once(block.to_owned()).chain(block.lines().map(str::to_owned)).collect::<Vec<_>>());
-    let agents = include_str!("corpus/agents.txt").lines().skip(1).map(|line| line.replace('⏎', "\n"));
-    let escapes = include_str!("corpus/escapes.txt").lines().skip(1).map(|line| line.replace('⏎', "\n"));
-    let lines: Vec<String> = reads.chain(agents).chain(escapes).chain(bypass).filter(|line| line.len() < 4096).collect();
+    // A text of several lines counts line by line as well.
+    let parts = |text: String| {
+        if text.contains('\n') { std::iter::once(text.clone()).chain(text.lines().map(str::to_owned)).collect() } else { vec![text] }
+    };
+    let lines: Vec<String> = common::corpus().into_iter().flat_map(|case| parts(case.text)).filter(|line| line.len() < 4096).collect();
     // Two lines at a time as well: what one leaves open must not hide the other.
     let pairs = lines.windows(2).map(|pair| format!("{}; {}", pair[0], pair[1]));
     let mut seen = 0;
