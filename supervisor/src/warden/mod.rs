@@ -7,6 +7,7 @@
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
 mod again;
+mod answers;
 mod arguments;
 mod asked;
 mod call;
