@@ -31,7 +31,7 @@ pub use {
 };
 
 /// Number of this protocol. A warden and a supervisor whose numbers differ refuse each other.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The words for the ranks of the classes, lowest first. What they mean is policy.
 pub const CLASS_WORDS: [&str; 5] = ["read", "write", "network", "install", "destructive"];

@@ -4,12 +4,19 @@
 //! Refuses a second warden for a run.
 
 use super::agent::Agents;
+use super::kept::Kept;
 use super::session::Session;
+use super::store::Store;
 use super::supervisor::Supervisor;
 use crate::config::Frozen;
 use crate::control::ConnectionId;
+use hmac::Hmac;
+use sha2::Sha256;
 use stayexec_protocol::{Enlist, Message};
 use uuid::Uuid;
+
+/// How many changed rules a start names.
+const NAMED: usize = 20;
 
 impl Supervisor {
     pub(super) fn enlist(&mut self, id: ConnectionId, enlist: Enlist) -> Result<(), String> {
@@ -25,18 +32,27 @@ impl Supervisor {
         let frozen = Frozen::from_json(&enlist.config).map_err(|e| e.to_string())?;
         let folder = self.workspaces.folder(frozen.places.workspace.bytes());
         let workspace = self.workspaces.enter(&folder)?;
-        let undelivered = workspace.store.undelivered(run).map_err(|e| e.to_string())?;
-        let grants = workspace.store.grants(run).map_err(|e| e.to_string())?;
-        let agents = workspace.store.agent(run).map_err(|e| e.to_string())?;
+        let store = &mut workspace.store;
+        let (kept, lines) = if enlist.kept.is_empty() {
+            let mut lines = changed(store, &self.mac)?;
+            lines.extend(self.notices.differ(&frozen.notify));
+            (store.kept().map_err(|e| e.to_string())?, lines)
+        } else {
+            (Kept::from_json(&enlist.kept)?, Vec::new())
+        };
         let mut session = Session::new(frozen, folder.clone(), self.mac.clone(), enlist, (id, peer.outbox.clone(), peer.pid))
             .map_err(|e| e.to_string())?;
-        session.grants.extend(grants);
+        let undelivered = store.undelivered(&session.seal, run).map_err(|e| e.to_string())?;
+        session.grants.extend(store.grants(&session.seal, run).map_err(|e| e.to_string())?);
+        let agents = store.agent(&session.seal, run).map_err(|e| e.to_string())?;
         session.agents = agents.as_deref().map(Agents::restored).unwrap_or_default();
+        session.kept = kept;
+        let kept = session.kept.to_json()?;
         peer.run = Some(run);
         for answer in undelivered {
             self.unsettled.entry((run, answer.call)).or_insert((answer, None));
         }
-        session.outbox.send(Message::Enlisted);
+        session.outbox.send(Message::Enlisted(kept, lines));
         self.sessions.insert(run, session);
         // Without its thread there is no index; the journals stay what counts.
         let _ = self.index.send((folder, run));
@@ -70,4 +86,19 @@ impl Supervisor {
             crate::error::say(&e.to_string());
         }
     }
+}
+
+/// What a start says of rules and approvals that came or went without a supervisor.
+fn changed(store: &mut Store, key: &Hmac<Sha256>) -> Result<Vec<Vec<u8>>, String> {
+    let mut changed = store.changed_outside(key).map_err(|e| e.to_string())?;
+    if changed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let more = changed.len().saturating_sub(NAMED);
+    changed.truncate(NAMED);
+    if more > 0 {
+        changed.push(format!("and {more} more"));
+    }
+    let line = format!("changed in the store since the last run here, by no answer and no `stayexec rules`: {}", changed.join(", "));
+    Ok(vec![line.into_bytes()])
 }

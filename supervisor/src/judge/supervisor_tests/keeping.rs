@@ -70,7 +70,7 @@ fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
     let list = stage.call("stayexec.rules_list", json!({ "workspace": "/" }))?;
     let id = list["result"][0]["id"].clone();
     stage.call("stayexec.rules_remove", json!({ "workspace": "/", "id": id }))?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     assert_eq!(stage.judge(&elsewhere(7))?.decision, Decision::Hold);
     Ok(())
 }
@@ -97,7 +97,7 @@ fn an_added_rule_is_effective_at_once() -> Result<()> {
     let mut stage = Stage::new()?;
     let rule = json!({ "workspace": "/", "match": ["frobnicate"], "decision": "block", "message": "not here" });
     stage.call("stayexec.rules_add", rule)?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     let verdict = stage.judge(&unknown(5))?;
     assert_eq!((verdict.decision, verdict.reason, &verdict.note[..]), (Decision::Deny, Reason::Rule, &b"not here"[..]));
     Ok(())
@@ -142,7 +142,7 @@ fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
 fn what_a_rule_and_a_remembered_approval_grant_outlives_the_supervisor_and_not_the_run() -> Result<()> {
     let mut stage = Stage::new()?;
     stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["make"], "decision": "allow" }))?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     let make = event("/usr/bin/make", &["make", "all"]);
     assert_eq!(stage.judge(&make)?.reason, Reason::Rule);
     let below = |call| child(call, "/usr/bin/frobnicate", &["frobnicate"]);
@@ -153,8 +153,7 @@ fn what_a_rule_and_a_remembered_approval_grant_outlives_the_supervisor_and_not_t
     assert_eq!(stage.judge(&orphan)?.decision, Decision::Hold, "it was reparented away");
     let becomes = |call, name: &str| Event { call, ..event(&format!("/usr/bin/{name}"), &[name, "x"]) };
     assert_eq!(stage.judge(&becomes(7, "frobnicate"))?.decision, Decision::Hold, "the approved text does not name it");
-    stage.say(Message::End(0));
-    stage.enlist()?;
+    stage.begin()?;
     assert_eq!(stage.judge(&below(8))?.decision, Decision::Hold, "the run was over");
     Ok(())
 }
