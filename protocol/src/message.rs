@@ -24,6 +24,10 @@ wire_struct! {
         pub cwd: Vec<u8>,
         /// Environment at launch, the baseline.
         pub environment: Vec<Vec<u8>>,
+        /// Under which each supervisor seals what it stores of the run. Nobody else is told, and no file holds it.
+        pub secret: [u8; 32],
+        /// The rules and remembered approvals that count in the run; nothing where the run begins.
+        pub kept: Vec<u8>,
     }
 }
 
@@ -50,8 +54,9 @@ pub enum Message {
     Refused(Vec<u8>),
     /// A run begins, or goes on after a restart of the supervisor.
     Enlist(Enlist),
-    /// The run is known.
-    Enlisted,
+    /// The run is known. The rules and remembered approvals that count in it, and what a person has to be told at its
+    /// beginning, a line each.
+    Enlisted(Vec<u8>, Vec<Vec<u8>>),
     /// Judge this.
     Judge(Event),
     /// Hold this question again under the id that it had: call and verdict as given before.
@@ -75,8 +80,10 @@ pub enum Message {
     Request(Vec<u8>),
     /// The reply to it: JSON-RPC.
     Reply(Vec<u8>),
-    /// The rules have changed: repeat none of the judgements given so far.
+    /// Repeat none of the judgements given so far.
     Forget,
+    /// The rules and remembered approvals that count in the run from now on; judgements given so far as with `Forget`.
+    Kept(Vec<u8>),
 }
 
 impl Message {
@@ -86,7 +93,7 @@ impl Message {
             Self::Welcome(..) => 1,
             Self::Refused(_) => 2,
             Self::Enlist(_) => 3,
-            Self::Enlisted => 4,
+            Self::Enlisted(..) => 4,
             Self::Judge(_) => 5,
             Self::Reopen(..) => 6,
             Self::Verdict(_) => 7,
@@ -99,6 +106,7 @@ impl Message {
             Self::Reply(_) => 14,
             Self::Look(..) => 15,
             Self::Forget => 16,
+            Self::Kept(_) => 17,
         }
     }
 
@@ -114,8 +122,12 @@ impl Message {
                 version.put(&mut frame);
                 program.put(&mut frame);
             }
-            Self::Refused(text) | Self::Request(text) | Self::Reply(text) => text.put(&mut frame),
+            Self::Refused(text) | Self::Request(text) | Self::Reply(text) | Self::Kept(text) => text.put(&mut frame),
             Self::Enlist(enlist) => enlist.put(&mut frame),
+            Self::Enlisted(kept, lines) => {
+                kept.put(&mut frame);
+                lines.put(&mut frame);
+            }
             Self::Judge(event) => event.put(&mut frame),
             Self::Reopen(event, verdict) => {
                 event.put(&mut frame);
@@ -136,7 +148,7 @@ impl Message {
                 why.put(&mut frame);
             }
             Self::End(status) => status.put(&mut frame),
-            Self::Enlisted | Self::Stop | Self::Forget => {}
+            Self::Stop | Self::Forget => {}
         }
         let length = frame.len() - 4;
         if length > FRAME_LIMIT {
@@ -175,7 +187,7 @@ impl Message {
             1 => Self::Welcome(u16::get(from_ref)?, Vec::get(from_ref)?),
             2 => Self::Refused(Vec::get(from_ref)?),
             3 => Self::Enlist(Enlist::get(from_ref)?),
-            4 => Self::Enlisted,
+            4 => Self::Enlisted(Vec::get(from_ref)?, Vec::get(from_ref)?),
             5 => Self::Judge(Event::get(from_ref)?),
             6 => Self::Reopen(Event::get(from_ref)?, Verdict::get(from_ref)?),
             7 => Self::Verdict(Verdict::get(from_ref)?),
@@ -188,6 +200,7 @@ impl Message {
             14 => Self::Reply(Vec::get(from_ref)?),
             15 => Self::Look(u64::get(from_ref)?, Vec::get(from_ref)?),
             16 => Self::Forget,
+            17 => Self::Kept(Vec::get(from_ref)?),
             kind => return Err(WireError::Variant(kind)),
         };
         from.end()?;

@@ -84,7 +84,8 @@ pub(super) fn plan(
     let journal_dir = config::journals(&state);
     config::make_private(&state, around.uid)?;
     config::make_private(&journal_dir, around.uid)?;
-    let frozen = Frozen::of(settings, gate_off, observe);
+    let mut frozen = Frozen::of(settings, gate_off, observe);
+    frozen.notify = config::outward(&around.managed, Some(&settings.directories.config_file()))?.notify;
     // A supervisor would refuse it later; here nothing has started.
     frozen.matrix()?;
     Ok(Plan {

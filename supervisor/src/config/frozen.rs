@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Number of this format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A cell of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +119,8 @@ pub struct Frozen {
     pub knowledge: Vec<KnowledgeText>,
     /// Folders.
     pub places: Places,
+    /// `[notify] command` as it was at the start: a supervisor that has read another one tells nobody of this run.
+    pub notify: Vec<String>,
 }
 
 impl Frozen {
@@ -153,6 +155,7 @@ impl Frozen {
                 own: [&own.config, &own.state, &own.runtime, &own.data].map(path).into(),
                 launchers: path(&own.launchers()),
             },
+            notify: Vec::new(),
         }
     }
 
@@ -224,7 +227,7 @@ mod tests {
         loose.matrix[1].decision = GateDecision::Allow;
         assert!(loose.policy().is_err());
         assert!(Frozen::from_json(b"{}").is_err());
-        assert!(Frozen::from_json(&Frozen { format: 2, ..frozen }.to_json()?).is_err());
+        assert!(Frozen::from_json(&Frozen { format: 3, ..frozen }.to_json()?).is_err());
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! `[http]` and `[notify]`: what a supervisor offers or tells outside of terminals.
 //!
-//! They belong to the person, not to a run: the supervisor reads them once, when it starts. Invariant: the managed file's
+//! They belong to the person, not to a run: the supervisor reads them once, when it starts; of a run that was started with
+//! another `[notify]` it tells nobody. Invariant: the managed file's
 //! table counts where it has one, else the user's. Refuses a workspace file that has either, since the agent can write it,
 //! an address that others can reach, and a command that is no absolute path.
 

@@ -3,6 +3,7 @@
 //! Invariant: a question ends once, in the store before its calls are told, and they are told once it is on the disk; what
 //! an answer grants counts when its warden has said that it was carried out. Refuses the second answer.
 
+use super::kept::Kept;
 use super::question::{Answering, Choice, Question};
 use super::question::{Ended, QuestionError};
 use super::questions::Waiting;
@@ -80,29 +81,30 @@ impl Supervisor {
         let pattern = open.pattern.clone().ok_or(AnswerError::Nothing)?;
         let remembered = Remembered { id: Uuid::now_v7(), pattern, scope, by: answering.by.clone(), created: now };
         let folder = self.sessions.get(&run).map(|session| session.folder.clone()).ok_or(QuestionError::Unknown)?;
+        let remember = |kept: &mut Kept| kept.remembered.push(remembered.clone());
+        self.has_room_for(&folder, remember).map_err(AnswerError::Store)?;
         let workspace = self.workspaces.get_mut(&folder).ok_or(QuestionError::Unknown)?;
-        workspace.store.remember(&remembered).map_err(|e| AnswerError::Store(e.to_string()))?;
-        let id = remembered.id;
-        workspace.remembered.push(remembered);
-        Ok(id)
+        workspace.store.remember(&self.mac, &remembered).map_err(|e| AnswerError::Store(e.to_string()))?;
+        self.change_kept(&folder, remember);
+        Ok(remembered.id)
     }
 
     fn forget(&mut self, run: Uuid, id: Uuid) {
         let Some(folder) = self.sessions.get(&run).map(|session| session.folder.clone()) else { return };
         let Some(workspace) = self.workspaces.get_mut(&folder) else { return };
-        workspace.remembered.retain(|remembered| remembered.id != id);
-        if let Err(e) = workspace.store.forget(id) {
+        if let Err(e) = workspace.store.remove(&self.mac, id) {
             crate::error::say(&e.to_string());
         }
+        self.change_kept(&folder, |kept| kept.remembered.retain(|remembered| remembered.id != id));
     }
 
     /// Ends a question in the store, then for its calls; `false` where it had ended before.
     pub(super) fn end(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason, now: Nanos) -> Result<bool, String> {
         let Some(open) = self.questions.get(id) else { return Ok(false) };
         let ended = Ended::new(&open.question, answering, decision, reason, now);
-        let folder = self.sessions.get(&open.question.run).map(|session| session.folder.clone()).ok_or("this run is not known")?;
-        let workspace = self.workspaces.get_mut(&folder).ok_or("the store of this run is not open")?;
-        let first = workspace.store.end(&ended, now).map_err(|e| e.to_string())?;
+        let session = self.sessions.get(&open.question.run).ok_or("this run is not known")?;
+        let workspace = self.workspaces.get_mut(&session.folder).ok_or("the store of this run is not open")?;
+        let first = workspace.store.end(&session.seal, &ended, now).map_err(|e| e.to_string())?;
         if first {
             self.release(id, answering, decision, reason);
         }
@@ -123,7 +125,7 @@ impl Supervisor {
         let rule = || {
             let open = self.questions.get(id)?;
             let session = self.sessions.get(&open.question.run)?;
-            rules::blocking(session, self.workspaces.get(&session.folder)?, &open.commands)
+            rules::blocking(session, &open.commands)
         };
         if let Some(placed) = rule() {
             let (note, by) = (rules::said(placed), placed.place.clone());

@@ -46,14 +46,11 @@ impl Supervisor {
         let Self { sessions, workspaces, .. } = self;
         let Some(session) = sessions.get_mut(&run) else { return };
         let (event, reading) = (&followed.event, &followed.reading);
-        let mut judgement = match workspaces.get(&session.folder) {
-            Some(workspace) => catch_unwind(AssertUnwindSafe(|| judge(session, workspace, &followed, clock::now()))),
-            None => Ok(unjudged()),
-        }
-        .unwrap_or_else(|_| unjudged());
+        let judged = catch_unwind(AssertUnwindSafe(|| judge(session, &followed, clock::now())));
+        let mut judgement = judged.unwrap_or_else(|_| unjudged());
         let preview = is_preview(session, event);
         if let (Some(news), Some(workspace)) = (session.agents.news(clock::now()), workspaces.get_mut(&session.folder))
-            && let Err(e) = workspace.store.keep_agent(run, &news)
+            && let Err(e) = workspace.store.keep_agent(&session.seal, run, &news)
         {
             // Only the supervisor after this one asks more.
             crate::error::say(&e.to_string());
@@ -75,7 +72,7 @@ impl Supervisor {
             && !session.grants.has(&grant)
             && let Some(workspace) = workspaces.get_mut(&session.folder)
         {
-            match workspace.store.grant(run, &grant) {
+            match workspace.store.grant(&session.seal, run, &grant) {
                 Ok(()) => session.grants.extend([grant]),
                 // What it would have covered is asked about.
                 Err(e) => crate::error::say(&e.to_string()),
@@ -155,9 +152,10 @@ impl Supervisor {
     }
 
     fn keep(&mut self, question: &Question, waiting: &Waiting, deadline: Nanos) -> Result<(), String> {
-        let folder = self.sessions.get(&question.run).map(|session| session.folder.clone()).ok_or("this run is not known")?;
-        let workspace = self.workspaces.get_mut(&folder).ok_or("the store of this run is not open")?;
-        workspace.store.ask(question, waiting.call, waiting.grant.as_ref(), deadline).map_err(|e| e.to_string())
+        let session = self.sessions.get(&question.run).ok_or("this run is not known")?;
+        let workspace = self.workspaces.get_mut(&session.folder).ok_or("the store of this run is not open")?;
+        let waiting = (waiting.call, waiting.grant.as_ref());
+        workspace.store.ask(&session.seal, question, waiting, deadline).map_err(|e| e.to_string())
     }
 
     /// A question comes back from a warden that outlived the supervisor that asked it, or lost its connection.
@@ -170,7 +168,7 @@ impl Supervisor {
             self.tell_kept(run, Message::Answer(answer));
             return Ok(());
         }
-        let kept = workspace.store.kept(id).map_err(|e| e.to_string())?;
+        let kept = workspace.store.asked(id).map_err(|e| e.to_string())?;
         // Grant and pattern are made again from the event; the verdict stays as it was given.
         let reading = catch_unwind(AssertUnwindSafe(|| agent::read(session, event))).unwrap_or(Reading::PLAIN);
         let Terms { grant, pattern, commands } = catch_unwind(AssertUnwindSafe(|| terms(session, event))).unwrap_or_default();

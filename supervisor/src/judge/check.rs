@@ -94,7 +94,7 @@ mod tests {
         let environment = super::super::environment::digest(&session, &start);
         let pattern = Pattern::of(&session, &start, CommandClass::Write, environment).ok_or("nothing to remember")?;
         let mut store = Store::open(&folder.join("approval/approval.db"))?;
-        store.remember(&Remembered { id: Uuid::now_v7(), pattern, scope: Scope::Workspace, by: "me".into(), created: 0 })?;
+        store.remember(&session.mac, &Remembered { id: Uuid::now_v7(), pattern, scope: Scope::Workspace, by: "me".into(), created: 0 })?;
         let known = Known::read(dir.path(), &folder, b"/usr/bin:/bin")?;
         let decided = |text: String, declared| check(&session.frozen, &session.policy, &known, &Input::Text(text), declared).decision;
         assert_eq!(decided(format!("{name} -c other"), None), GateDecision::Allow);

@@ -9,7 +9,6 @@ use super::forbidden::Barred;
 use super::grants::Grant;
 use super::remembered::{Pattern, Remembered};
 use super::session::Session;
-use super::workspaces::Workspace;
 use super::{agent, environment, facts, forbidden, rules, within};
 use crate::clock::Nanos;
 use crate::config::{Origin, Require, RiskLevel};
@@ -48,7 +47,7 @@ pub struct Judgement {
 }
 
 /// Judges one start by the steps of the order, and notes what its process is to the agent from now on.
-pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, now: Nanos) -> Judgement {
+pub fn judge(session: &mut Session, followed: &Followed, now: Nanos) -> Judgement {
     // What only asks whether a person will be asked uses nothing up.
     let preview = is_preview(session, &followed.event);
     let launched = if preview { session.launch.clone().covers(&followed.event) } else { session.launch.covers(&followed.event) };
@@ -57,7 +56,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
         // What was judged before may be said again only as long as every start has the same tier.
         session.outbox.send(Message::Forget);
     }
-    let judgement = steps(session, workspace, followed, launched, inner, now);
+    let judgement = steps(session, followed, launched, inner, now);
     let judgement = if within::asks(&followed.event) {
         let note = "a run inside this one: the outer gate stays".into();
         let (decision, reason, repeatable) = (Decision::Deny, Reason::Own, false);
@@ -74,7 +73,7 @@ pub fn judge(session: &mut Session, workspace: &Workspace, followed: &Followed, 
     judgement
 }
 
-fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched: bool, inner: Option<Tier>, now: Nanos) -> Judgement {
+fn steps(session: &Session, followed: &Followed, launched: bool, inner: Option<Tier>, now: Nanos) -> Judgement {
     let (event, reading) = (&followed.event, &followed.reading);
     // What a person is asked about, and what an approval covers: the model's command, where the agent has wrapped it.
     let told = reading.told(event);
@@ -109,7 +108,7 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
         once(standing(Decision::Allow, Reason::Own, "the agent starts itself".into()))
     } else {
         let matrix = within::decision(session, class, inner);
-        let rule = rules::strictest(session, workspace, told, assessment.trusted);
+        let rule = rules::strictest(session, told, assessment.trusted);
         match (matrix, rule.map(|placed| (placed.rule.decision, rules::said(placed)))) {
             (GateDecision::Block, _) => {
                 standing(Decision::Deny, Reason::Matrix, blocked(within::strictest(session, inner), class, &assessment, why))
@@ -129,7 +128,7 @@ fn steps(session: &Session, workspace: &Workspace, followed: &Followed, launched
                 let environment = environment::digest(session, event);
                 let covers =
                     |known: &&Remembered| known.counts(session.run, now) && known.pattern.covers(session, told, class, &environment);
-                if let Some(known) = workspace.remembered.iter().find(covers) {
+                if let Some(known) = session.kept.remembered.iter().find(covers) {
                     let note = format!("remembered: {}", known.pattern.shown());
                     approved(standing(Decision::Allow, Reason::Remembered, note))
                 } else if session.grants.cover(event, class) {

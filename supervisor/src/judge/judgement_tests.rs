@@ -2,7 +2,7 @@
 
 use super::super::agent::Reading;
 use super::super::leads;
-use super::super::session::testing::{event, session, workspace};
+use super::super::session::testing::{event, session};
 use super::*;
 use crate::config::{Cell, Frozen, PathText, Program};
 use stayexec_policy::{CommandClass, Tier};
@@ -11,15 +11,14 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn judged(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<Judgement> {
     let (mut session, _messages) = session(with)?;
-    let (workspace, _dir) = workspace()?;
-    Ok(judge_in(&mut session, &workspace, event))
+    Ok(judge_in(&mut session, event))
 }
 
-fn judge_in(session: &mut Session, workspace: &Workspace, event: &Event) -> Judgement {
+fn judge_in(session: &mut Session, event: &Event) -> Judgement {
     let operands = facts::operands(session, event, &Reading::PLAIN);
     let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
     let leads = leads::in_time(&leads::View::of(event), &paths);
-    judge(session, workspace, &Followed { reading: agent::read(session, event), event: event.clone(), operands, leads }, 0)
+    judge(session, &Followed { reading: agent::read(session, event), event: event.clone(), operands, leads }, 0)
 }
 
 fn outcome(with: impl FnOnce(&mut Frozen), event: &Event) -> Result<(Decision, Reason)> {
@@ -69,8 +68,7 @@ fn a_launch_is_allowed_in_every_tier_and_only_forbidden_stops_it() -> Result<()>
 #[test]
 fn what_the_launched_process_becomes_is_judged() -> Result<()> {
     let (mut session, _messages) = session(|frozen| frozen.tier = Tier::ReadOnly)?;
-    let (workspace, _dir) = workspace()?;
-    let mut decided = |event: &Event| judge_in(&mut session, &workspace, event).decision;
+    let mut decided = |event: &Event| judge_in(&mut session, event).decision;
     assert_eq!(decided(&launched("/usr/bin/bash", &["bash", "-c", "rm -rf x"])), Decision::Allow);
     assert_eq!(decided(&event("/usr/bin/rm", &["rm", "-rf", "x"])), Decision::Deny);
     Ok(())
@@ -157,17 +155,12 @@ fn a_declared_class_only_raises() -> Result<()> {
 #[test]
 fn where_an_operand_leads_has_to_be_known() -> Result<()> {
     let (mut session, _messages) = session(|frozen| frozen.tier = Tier::Full)?;
-    let (workspace, _dir) = workspace()?;
     let event = event("/usr/bin/cat", &["cat", "x"]);
     let operands = facts::operands(&session, &event, &Reading::PLAIN);
     let path = operands.opened.first().ok_or("nothing is opened")?.path.clone();
     let mut outcome = |leads: leads::Leads| {
-        let judgement = judge(
-            &mut session,
-            &workspace,
-            &Followed { event: event.clone(), operands: operands.clone(), leads, reading: Reading::PLAIN },
-            0,
-        );
+        let judgement =
+            judge(&mut session, &Followed { event: event.clone(), operands: operands.clone(), leads, reading: Reading::PLAIN }, 0);
         (judgement.decision, judgement.reason)
     };
     assert_eq!(outcome(Err("it hangs".into())), (Decision::Deny, Reason::Unreadable));

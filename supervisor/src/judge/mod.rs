@@ -16,6 +16,7 @@ mod forbidden;
 mod grants;
 mod index;
 mod judgement;
+mod kept;
 mod known;
 mod launch;
 mod leads;

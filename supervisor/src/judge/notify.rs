@@ -1,7 +1,7 @@
 //! `[notify] command`: a program of the person's, told of each question once.
 //!
-//! Invariant: the command is fixed at the start, before anything of a peer was read, and what a peer said reaches its
-//! standard input alone. Its threads are not confined, since they start programs; they parse nothing. Refuses to wait: a
+//! Invariant: the command is fixed at the start, before anything of a peer was read, and is that of the run's own start;
+//! what a peer said reaches its standard input alone. Its threads are not confined, since they start programs; they parse nothing. Refuses to wait: a
 //! program that hangs is ended after its time, and where too many notices wait the next is left out, with one line.
 
 use crate::error::say;
@@ -25,20 +25,42 @@ const QUEUE: usize = 1_024;
 /// How long a program may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts the threads; nothing where no command is configured.
-///
-/// # Errors
-/// No thread can be had.
-pub fn start(command: &[String]) -> io::Result<Option<Sender<String>>> {
-    if command.is_empty() {
-        return Ok(None);
+/// The command, and the way to its threads where there is one.
+#[derive(Debug, Clone, Default)]
+pub struct Notices {
+    command: Vec<String>,
+    queue: Option<Sender<String>>,
+}
+
+impl Notices {
+    /// Starts the threads; none where no command is configured.
+    ///
+    /// # Errors
+    /// No thread can be had.
+    pub fn start(command: &[String]) -> io::Result<Self> {
+        if command.is_empty() {
+            return Ok(Self::default());
+        }
+        let (queue, notices) = crossbeam_channel::bounded::<String>(QUEUE);
+        for _ in 0..THREADS {
+            let (command, notices) = (command.to_vec(), notices.clone());
+            std::thread::Builder::new().name("notify".into()).spawn(move || tell_all(&command, &notices))?;
+        }
+        Ok(Self { command: command.to_vec(), queue: Some(queue) })
     }
-    let (queue, notices) = crossbeam_channel::bounded::<String>(QUEUE);
-    for _ in 0..THREADS {
-        let (command, notices) = (command.to_vec(), notices.clone());
-        std::thread::Builder::new().name("notify".into()).spawn(move || tell_all(&command, &notices))?;
+
+    /// The way to the threads for a run that was started with this command. What was written into the file since then is
+    /// not run for it.
+    pub fn of(&self, command: &[String]) -> Option<&Sender<String>> {
+        self.queue.as_ref().filter(|_| self.command == command)
     }
-    Ok(Some(queue))
+
+    /// The line for a run that is started with another command than this supervisor.
+    pub fn differ(&self, command: &[String]) -> Option<Vec<u8>> {
+        let line = "[notify] has changed since the supervisor was started, and tells nobody of this run; it counts when the \
+            supervisor is started anew, a minute after the last run";
+        (self.command != command).then(|| line.into())
+    }
 }
 
 fn tell_all(command: &[String], notices: &Receiver<String>) {

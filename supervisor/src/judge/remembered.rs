@@ -129,6 +129,11 @@ fn shape_digest(mac: &Hmac<Sha256>, shape: &Shape) -> Option<[u8; 32]> {
 }
 
 impl Remembered {
+    /// How a person knows it.
+    pub fn name(&self) -> String {
+        format!("approval of {}", self.pattern.shown)
+    }
+
     /// Whether it counts in this run at this time.
     pub fn counts(&self, run: Uuid, now: Nanos) -> bool {
         match self.scope {

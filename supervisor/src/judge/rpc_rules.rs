@@ -3,11 +3,11 @@
 //! Invariant: a change is in the store before it is effective, and effective before it is confirmed: wardens forget what
 //! they were told before. Refuses a rule that could never match.
 
+use super::kept::{Kept, OwnRule};
 use super::remembered::{Remembered, Scope};
 use super::rpc::{RpcError, Text, by, parameters, text};
 use super::rules;
 use super::supervisor::Supervisor;
-use super::workspaces::OwnRule;
 use crate::clock::{self, rfc3339};
 use crate::config::{PlacedRule, Rule};
 use serde::Deserialize;
@@ -72,9 +72,15 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError
     let Of { workspace } = parameters(params)?;
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get(&folder) else { return Err(store("the store is not open")) };
-    let rules = entered.rules.iter().map(|own| {
+    let Kept { rules, remembered } = entered.store.kept().map_err(store)?;
+    let unlisted = entered.store.unlisted(&supervisor.mac).map_err(store)?;
+    let outside = |id: Uuid| unlisted.contains(&id.to_string());
+    let rules = rules.iter().map(|own| {
         let Rule { decision, message, .. } = &own.placed.rule;
-        json!({ "id": own.id, "kind": "rule", "decision": decision, "what": rules::line(&own.placed.rule), "message": message, "by": own.placed.place })
+        json!({
+            "id": own.id, "kind": "rule", "decision": decision, "what": rules::line(&own.placed.rule), "message": message,
+            "by": own.placed.place, "outside": outside(own.id),
+        })
     });
     let now = clock::now();
     let counts = |one: &&Remembered| match one.scope {
@@ -82,10 +88,10 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError
         Scope::Run(run) => supervisor.sessions.contains_key(&run),
         Scope::Until(end) => now < end,
     };
-    let remembered = entered.remembered.iter().filter(counts).map(|one| {
+    let remembered = remembered.iter().filter(counts).map(|one| {
         json!({
             "id": one.id, "kind": "remembered", "decision": "allow", "what": one.pattern.shown(), "scope": one.scope,
-            "by": one.by, "created": rfc3339(one.created),
+            "by": one.by, "created": rfc3339(one.created), "outside": outside(one.id),
         })
     });
     text(&rules.chain(remembered).collect::<Vec<_>>())
@@ -112,12 +118,12 @@ pub fn add(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError>
     let rule = Rule { pattern: r#match, decision, message, examples: vec![], counter_examples: vec![] };
     rule.validate(&SecurityPolicy::default()).map_err(|e| RpcError::parameters(e.to_string()))?;
     let own = OwnRule { id: Uuid::now_v7(), placed: PlacedRule { rule, place: by(face.as_deref()) } };
+    let add = |kept: &mut Kept| kept.rules.push(own.clone());
+    supervisor.has_room_for(&folder, add).map_err(RpcError::parameters)?;
     let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
-    entered.store.add_rule(&own).map_err(store)?;
-    let added = text(&own)?;
-    entered.rules.push(own);
-    supervisor.rules_changed(&folder);
-    Ok(added)
+    entered.store.add_rule(&supervisor.mac, &own).map_err(store)?;
+    supervisor.change_kept(&folder, add);
+    text(&own)
 }
 
 #[derive(Default, Deserialize)]
@@ -132,12 +138,12 @@ pub fn remove(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcErr
     let Remove { workspace, id } = parameters(params)?;
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get_mut(&folder) else { return Err(store("the store is not open")) };
-    let found = entered.store.remove_rule(id).map_err(store)? | entered.store.forget(id).map_err(store)?;
-    if !found {
+    if !entered.store.remove(&supervisor.mac, id).map_err(store)? {
         return Err(RpcError::parameters("no rule and no remembered approval has this id"));
     }
-    entered.rules.retain(|own| own.id != id);
-    entered.remembered.retain(|remembered| remembered.id != id);
-    supervisor.rules_changed(&folder);
+    supervisor.change_kept(&folder, |kept| {
+        kept.rules.retain(|own| own.id != id);
+        kept.remembered.retain(|remembered| remembered.id != id);
+    });
     text(&json!({ "id": id }))
 }

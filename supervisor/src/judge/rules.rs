@@ -9,15 +9,14 @@ use super::environment;
 use super::facts;
 use super::forbidden;
 use super::session::Session;
-use super::workspaces::Workspace;
 use crate::config::{Frozen, PlacedRule, Rule};
 use stayexec_policy::rule::{self, Token};
 use stayexec_policy::{GateDecision, Part, SecurityPolicy};
 use stayexec_protocol::Event;
 
 /// The strictest rule for an event; `trusted`: its file is what its name says.
-pub fn strictest<'a>(session: &'a Session, workspace: &'a Workspace, event: &Event, trusted: bool) -> Option<&'a PlacedRule> {
-    let all: Vec<&PlacedRule> = session.frozen.rules.iter().chain(workspace.rules.iter().map(|own| &own.placed)).collect();
+pub fn strictest<'a>(session: &'a Session, event: &Event, trusted: bool) -> Option<&'a PlacedRule> {
+    let all: Vec<&PlacedRule> = session.frozen.rules.iter().chain(session.kept.rules.iter().map(|own| &own.placed)).collect();
     if all.is_empty() {
         return None;
     }
@@ -48,8 +47,8 @@ pub fn commands(session: &Session, event: &Event) -> Vec<Vec<String>> {
 }
 
 /// The first added rule that blocks a start of these commands.
-pub fn blocking<'a>(session: &Session, workspace: &'a Workspace, commands: &[Vec<String>]) -> Option<&'a PlacedRule> {
-    let mut added = workspace.rules.iter().map(|own| &own.placed).filter(|placed| placed.rule.decision == GateDecision::Block);
+pub fn blocking<'a>(session: &'a Session, commands: &[Vec<String>]) -> Option<&'a PlacedRule> {
+    let mut added = session.kept.rules.iter().map(|own| &own.placed).filter(|placed| placed.rule.decision == GateDecision::Block);
     added.find(|placed| commands.iter().any(|words| placed.rule.matches(&session.policy, words)))
 }
 
@@ -113,7 +112,7 @@ fn names(event: &Event) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::session::testing::{event, session, workspace};
+    use super::super::session::testing::{event, session};
     use super::*;
     use stayexec_protocol::Script;
 
@@ -131,10 +130,8 @@ mod tests {
                 rule(&["npm", "install"], GateDecision::Prompt),
             ];
         })?;
-        let (workspace, _dir) = workspace()?;
-        let decided = |path: &str, words: &[&str], trusted| {
-            strictest(&session, &workspace, &event(path, words), trusted).map(|placed| placed.rule.decision)
-        };
+        let decided =
+            |path: &str, words: &[&str], trusted| strictest(&session, &event(path, words), trusted).map(|placed| placed.rule.decision);
         assert_eq!(decided("/usr/bin/git", &["git", "status"], true), Some(GateDecision::Allow));
         assert_eq!(decided("/usr/bin/git", &["git", "push", "x"], true), Some(GateDecision::Block));
         assert_eq!(decided("/home/dev/git", &["git", "status"], false), None);
@@ -147,7 +144,6 @@ mod tests {
     #[test]
     fn a_believed_script_is_allowed_by_its_name() -> Result<(), Box<dyn std::error::Error>> {
         let (session, _messages) = session(|frozen| frozen.rules = vec![rule(&["npm", "test"], GateDecision::Allow)])?;
-        let (workspace, _dir) = workspace()?;
         let npm = Script {
             resolved: b"/usr/lib/node_modules/npm/bin/npm-cli.js".to_vec(),
             root_owned: true,
@@ -158,7 +154,7 @@ mod tests {
         };
         let decided = |path: &str, words: &[&str], script: &Script| {
             let start = Event { script: Some(script.clone()), ..event(path, words) };
-            strictest(&session, &workspace, &start, true).map(|placed| placed.rule.decision)
+            strictest(&session, &start, true).map(|placed| placed.rule.decision)
         };
         let allow = Some(GateDecision::Allow);
         assert_eq!(decided("/usr/bin/env", &["/usr/bin/env", "node", "/usr/bin/npm", "test"], &npm), allow);

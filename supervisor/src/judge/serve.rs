@@ -4,12 +4,13 @@
 //! with one line. When the thread that accepts dies, so does the process: wardens keep their calls held and start it anew.
 
 use super::confine::confine;
+use super::index;
+use super::notify::Notices;
 use super::supervisor::Supervisor;
-use super::{index, notify};
 use crate::control::{Address, Baseline, ControlError, Inbound, Readiness, listen, serve_connections};
 use crate::http::{self, Door};
 use crate::journal::load_or_make_key;
-use crossbeam_channel::{Receiver, Sender, select};
+use crossbeam_channel::{Receiver, select};
 use hmac::{Hmac, Mac};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -86,7 +87,7 @@ pub fn serve(options: &Options) -> Result<(), ServeError> {
     };
     readiness.ready();
     let outward =
-        Outward { http: options.http.clone(), notices: notify::start(&options.notify).map_err(step("start the threads for notices"))? };
+        Outward { http: options.http.clone(), notices: Notices::start(&options.notify).map_err(step("start the threads for notices"))? };
     let linger = options.started.then_some(options.linger);
     let state = options.address.state_dir.clone();
     let closed = ended.clone();
@@ -118,7 +119,7 @@ fn step(step: &'static str) -> impl Fn(io::Error) -> ServeError {
 /// What leaves the machine's terminals.
 struct Outward {
     http: http::Options,
-    notices: Option<Sender<String>>,
+    notices: Notices,
 }
 
 struct Doors {

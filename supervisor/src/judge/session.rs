@@ -6,7 +6,9 @@
 use super::agent::Agents;
 use super::environment::Harmless;
 use super::grants::Grants;
+use super::kept::Kept;
 use super::launch::Launch;
+use super::store::Seal;
 use super::within::Inner;
 use crate::config::{ConfigError, Frozen};
 use crate::control::{ConnectionId, Outbox};
@@ -59,6 +61,10 @@ pub struct Session {
     pub forbidding: Forbidding,
     /// Keyed, for digests of what is not to be stored.
     pub mac: Hmac<Sha256>,
+    /// Rules and remembered approvals.
+    pub kept: Kept,
+    /// Seals what is stored of it.
+    pub seal: Seal,
 }
 
 impl Session {
@@ -82,6 +88,8 @@ impl Session {
         let path = variable(b"PATH").unwrap_or_default();
         let launched = enlist.argv.first().map_or(&b""[..], Vec::as_slice);
         Ok(Self {
+            seal: Seal::under(&enlist.secret).ok_or_else(|| ConfigError::Frozen("there is no secret to seal with".into()))?,
+            kept: Kept::default(),
             connection,
             outbox,
             warden,
@@ -109,7 +117,6 @@ impl Session {
 pub mod testing {
     //! Runs and events for tests.
 
-    use super::super::workspaces::{Workspace, Workspaces};
     use super::*;
     use crate::config::{Overrides, Settings, Surroundings, load};
     use crossbeam_channel::Receiver;
@@ -165,6 +172,8 @@ pub mod testing {
             argv: argv(&["/usr/bin/bash"]),
             cwd: b"/".to_vec(),
             environment: argv(&["PATH=/usr/bin:/bin"]),
+            secret: [9; 32],
+            kept: vec![],
         })
     }
 
@@ -174,14 +183,5 @@ pub mod testing {
         let (outbox, messages, _other) = Outbox::for_test()?;
         let enlist = enlist(&frozen)?;
         Ok((Session::new(frozen, PathBuf::from("/nowhere"), Hmac::new_from_slice(b"key")?, enlist, (1, outbox, 1))?, messages))
-    }
-
-    /// A workspace without anything remembered, in a folder of its own.
-    pub fn workspace() -> Result<(Workspace, tempfile::TempDir), Box<dyn std::error::Error>> {
-        let dir = tempfile::tempdir()?;
-        let mut workspaces = Workspaces::new(dir.path().to_owned());
-        let folder = workspaces.folder(b"/w");
-        workspaces.enter(&folder)?;
-        Ok((workspaces.take(&folder).ok_or("not entered")?, dir))
     }
 }

@@ -7,6 +7,7 @@
 use super::following::Following;
 use super::grants::Grant;
 use super::index::Watched;
+use super::notify::Notices;
 use super::question::Question;
 use super::questions::Questions;
 use super::rpc;
@@ -74,8 +75,8 @@ pub struct Supervisor {
     held_back: Vec<Held>,
     /// HTTP, where this supervisor can serve it.
     pub(super) door: Option<Door>,
-    /// `[notify] command`'s threads, where there is one.
-    pub(super) notices: Option<Sender<String>>,
+    /// `[notify] command`.
+    pub(super) notices: Notices,
     /// Another build is to serve.
     leaving: bool,
 }
@@ -95,7 +96,7 @@ impl Supervisor {
             index,
             held_back: Vec::new(),
             door: None,
-            notices: None,
+            notices: Notices::default(),
             leaving: false,
         }
     }
@@ -177,12 +178,6 @@ impl Supervisor {
         }
     }
 
-    /// The rules of a workspace have changed: what its wardens were told before may not hold any more, nor may what is open.
-    pub fn rules_changed(&mut self, folder: &std::path::Path) {
-        self.sessions.values().filter(|session| session.folder == folder).for_each(|session| session.outbox.send(Message::Forget));
-        self.questions.ids().into_iter().for_each(|id| self.end_blocked(id));
-    }
-
     fn said(&mut self, id: ConnectionId, message: Message) -> Result<(), String> {
         let Some(peer) = self.peers.get(&id) else { return Ok(()) };
         match (message, peer.run) {
@@ -216,7 +211,8 @@ impl Supervisor {
 
     /// Has a question told to the person's own program, once it is on the disk.
     pub(super) fn notify(&mut self, question: &Question) {
-        if let Some(notices) = &self.notices
+        if let Some(session) = self.sessions.get(&question.run)
+            && let Some(notices) = self.notices.of(&session.frozen.notify)
             && let Ok(notice) = serde_json::to_string(question)
         {
             self.held_back.push(Held::Notice(notices.clone(), notice));

@@ -1,52 +1,22 @@
-//! The stores of all workspaces, and what the judge keeps of them in memory.
+//! The stores of all workspaces that were met.
 //!
-//! Invariant: what is in memory is in the store: a change is written first. Refuses a run whose store cannot be opened.
+//! Invariant: each is opened once, in a folder of its user's own. Refuses a run whose store cannot be opened.
 
-use super::remembered::{Remembered, Scope};
 use super::store::{Store, StoreError};
-use crate::config::{self, PlacedRule};
-use serde::{Deserialize, Serialize};
+use crate::config;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use uuid::Uuid;
-
-/// A rule that a person added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnRule {
-    /// Its id.
-    pub id: Uuid,
-    /// The rule.
-    pub placed: PlacedRule,
-}
 
 /// One workspace.
 #[derive(Debug)]
 pub struct Workspace {
     /// Its store.
     pub store: Store,
-    /// Remembered approvals.
-    pub remembered: Vec<Remembered>,
-    /// Rules that a person added.
-    pub rules: Vec<OwnRule>,
 }
 
 impl Workspace {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        let store = Store::open(path)?;
-        Ok(Self { remembered: store.remembered()?, rules: store.rules()?, store })
-    }
-
-    /// A run is over: nothing is granted in it any more, and what was approved for it is forgotten.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the run's id does not come again all the same.
-    pub fn revoke(&mut self, run: Uuid) -> Result<(), StoreError> {
-        let of_it = |remembered: &Remembered| remembered.scope == Scope::Run(run);
-        for remembered in self.remembered.iter().filter(|remembered| of_it(remembered)) {
-            self.store.forget(remembered.id)?;
-        }
-        self.remembered.retain(|remembered| !of_it(remembered));
-        self.store.revoke(run)
+        Ok(Self { store: Store::open(path)? })
     }
 }
 
@@ -99,12 +69,6 @@ impl Workspaces {
     /// One line.
     pub fn sync(&mut self) -> Result<(), String> {
         self.open.values_mut().try_for_each(|workspace| workspace.store.sync()).map_err(|e| e.to_string())
-    }
-
-    /// Takes a workspace out.
-    #[cfg(test)]
-    pub fn take(&mut self, folder: &Path) -> Option<Workspace> {
-        self.open.remove(folder)
     }
 
     /// Every workspace that has a store on the disk, entered. One that cannot be is left out, and said in the log.

@@ -164,7 +164,7 @@ impl Gate {
                 Message::Verdict(verdict) => self.judged(verdict),
                 Message::Answer(answer) => self.answered(answer),
                 Message::Stop => self.stop(),
-                Message::Forget => self.repeats = Repeats::default(),
+                Message::Forget | Message::Kept(_) => self.repeats = Repeats::default(),
                 // Anything else is not for a warden; the calls that are open stay open.
                 _ => {}
             }

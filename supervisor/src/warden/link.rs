@@ -1,7 +1,8 @@
 //! The warden's connection to the supervisor.
 //!
 //! Invariant: reading and writing never block the gate. A supervisor that goes away is sought, or started, on a thread of
-//! its own until one greets; whatever had not been answered is then asked again by the gate. Refuses to keep messages for
+//! its own until one greets; whatever had not been answered is then asked again by the gate. The rules that count in the
+//! run are kept here, and brought to each supervisor, which believes no file about them. Refuses to keep messages for
 //! a supervisor that is away: what is open is known to the gate, and nothing else matters.
 
 use crate::control::{self, Address, Connection, ControlError};
@@ -27,6 +28,13 @@ struct Introduction {
     enlist: Enlist,
 }
 
+/// What a supervisor that takes the run has said.
+struct Enlisted {
+    connection: Connection,
+    kept: Vec<u8>,
+    lines: Vec<Vec<u8>>,
+}
+
 enum State {
     Up { stream: UnixStream, inbox: Vec<u8>, outbox: Vec<u8> },
     Seeking(Receiver<UnixStream>),
@@ -40,14 +48,15 @@ pub struct Link {
 }
 
 impl Link {
-    /// Reaches or starts the supervisor and enlists the run.
+    /// Reaches or starts the supervisor and enlists the run; with what the person has to be told, a line each.
     ///
     /// # Errors
     /// Whatever keeps the first connection from standing; the run does not start then.
-    pub fn open(address: Address, enlist: Enlist, wake: Arc<Wake>) -> Result<Self, ControlError> {
-        let introduction = Introduction { address, enlist };
-        let state = up(introduction.enlist()?)?;
-        Ok(Self { introduction, wake, state })
+    pub fn open(address: Address, enlist: Enlist, wake: Arc<Wake>) -> Result<(Self, Vec<Vec<u8>>), ControlError> {
+        let mut introduction = Introduction { address, enlist };
+        let Enlisted { connection, kept, lines } = introduction.enlist()?;
+        introduction.enlist.kept = kept;
+        Ok((Self { introduction, wake, state: up(connection)? }, lines))
     }
 
     /// The socket, while there is one.
@@ -108,7 +117,12 @@ impl Link {
         let mut messages = Vec::new();
         loop {
             match Message::take_frame(inbox) {
-                Ok(Some(message)) => messages.push(message),
+                Ok(Some(message)) => {
+                    if let Message::Kept(kept) = &message {
+                        self.introduction.enlist.kept.clone_from(kept);
+                    }
+                    messages.push(message);
+                }
                 Ok(None) => break,
                 Err(_) => {
                     alive = false;
@@ -147,7 +161,7 @@ impl Link {
         let _ = std::thread::Builder::new().name("seek".into()).spawn(move || {
             let never = crossbeam_channel::never::<()>();
             loop {
-                if let Ok(State::Up { stream, .. }) = introduction.enlist().and_then(up) {
+                if let Ok(State::Up { stream, .. }) = introduction.enlist().and_then(|enlisted| up(enlisted.connection)) {
                     let _ = found.send(stream);
                     wake.wake();
                     return;
@@ -160,10 +174,10 @@ impl Link {
 }
 
 impl Introduction {
-    fn enlist(&self) -> Result<Connection, ControlError> {
+    fn enlist(&self) -> Result<Enlisted, ControlError> {
         let mut connection = control::connect_or_start(&self.address)?;
         match connection.ask(&Message::Enlist(self.enlist.clone()))? {
-            Message::Enlisted => Ok(connection),
+            Message::Enlisted(kept, lines) => Ok(Enlisted { connection, kept, lines }),
             _ => Err(ControlError::Refused("the supervisor does not take the run".into())),
         }
     }

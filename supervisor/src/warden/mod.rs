@@ -59,7 +59,8 @@ use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
 use std::collections::HashSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -94,7 +95,9 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         (shim, _) => (shim.and_then(|shim| shim.listen(launched.pid).map_err(|e| left_out(&e)).ok()), None),
     };
     let wake = Arc::new(wake::Wake::new().map_err(step("make a wake-up descriptor"))?);
-    let link = link::Link::open(plan.address.clone(), introduction(plan, run, started), Arc::clone(&wake))?;
+    let introduction = introduction(plan, run, started).map_err(step("make a secret for the run"))?;
+    let (link, lines) = link::Link::open(plan.address.clone(), introduction, Arc::clone(&wake))?;
+    lines.iter().for_each(|line| say(&escaped(line)));
     if process::has_capability(process::CAP_SYS_ADMIN) {
         process::own_mount_namespace().map_err(step("take a mount namespace of the warden's own"))?;
     }
@@ -186,10 +189,12 @@ fn preload(plan: &Plan) -> Option<Vec<u8>> {
     plan.launch_environment().into_iter().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.as_bytes().to_vec())
 }
 
-fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {
+fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> io::Result<Enlist> {
     let variables = plan.launch_environment();
     let environment = variables.iter().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
-    Enlist {
+    let mut secret = [0; 32];
+    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut secret))?;
+    Ok(Enlist {
         run,
         config: plan.config.clone(),
         warden: std::process::id(),
@@ -197,7 +202,9 @@ fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> Enlist {
         argv: plan.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
         cwd: std::env::current_dir().map(|d| d.as_os_str().as_bytes().to_vec()).unwrap_or_default(),
         environment,
-    }
+        secret,
+        kept: Vec::new(),
+    })
 }
 
 /// The shell's way to put a wait status into a byte.

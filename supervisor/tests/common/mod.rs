@@ -102,8 +102,10 @@ impl Supervisor {
             argv: vec![b"agent".to_vec()],
             cwd: b"/".to_vec(),
             environment: vec![b"PATH=/usr/bin".to_vec()],
+            secret: [9; 32],
+            kept: Vec::new(),
         };
-        assert_eq!(warden.ask(&Message::Enlist(enlist))?, Message::Enlisted);
+        assert!(matches!(warden.ask(&Message::Enlist(enlist))?, Message::Enlisted(..)));
         Ok(warden)
     }
 

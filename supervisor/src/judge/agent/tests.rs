@@ -4,8 +4,8 @@ use super::*;
 use crate::judge::following::Followed;
 use crate::judge::judgement::{Judgement, judge};
 use crate::judge::leads::{View, in_time};
-use crate::judge::session::testing::{argv, event, session, workspace};
-use crate::judge::{facts, session::Session, workspaces::Workspace};
+use crate::judge::session::testing::{argv, event, session};
+use crate::judge::{facts, session::Session};
 use stayexec_policy::CommandClass;
 use stayexec_protocol::{Decision, FileId, Process, Reason, Script};
 
@@ -16,9 +16,7 @@ const SNAPSHOT: &str = "/home/dev/.claude/shell-snapshots/snapshot-bash-1-ab.sh"
 
 pub(super) struct Stage {
     pub(super) session: Session,
-    workspace: Workspace,
     pub(super) agent: Process,
-    _dir: tempfile::TempDir,
 }
 
 pub(super) fn named(path: &str, words: &[&str], pid: u32) -> Event {
@@ -32,9 +30,8 @@ impl Stage {
     /// A run whose agent is the launched image.
     pub(super) fn new(image: &str) -> Result<Self> {
         let (session, _messages) = session(|_| {})?;
-        let (workspace, dir) = workspace()?;
         let launch = Event { launch: true, ..named(image, &["agent"], 100) };
-        let mut stage = Self { session, workspace, agent: launch.process.clone(), _dir: dir };
+        let mut stage = Self { session, agent: launch.process.clone() };
         let launched = stage.judge(&launch);
         assert!(launched.reason == Reason::Launch && launched.agent);
         Ok(stage)
@@ -45,7 +42,7 @@ impl Stage {
         let operands = facts::operands(&self.session, event, &reading);
         let paths: Vec<_> = operands.opened.iter().map(|operand| operand.path.clone()).collect();
         let leads = in_time(&View::own(), &paths);
-        judge(&mut self.session, &self.workspace, &Followed { event: event.clone(), operands, leads, reading }, 1_000)
+        judge(&mut self.session, &Followed { event: event.clone(), operands, leads, reading }, 1_000)
     }
 
     /// A start that the agent makes.
@@ -166,7 +163,7 @@ fn an_approval_is_not_of_a_line_beside_a_snapshot_that_could_have_been_written()
                 let pattern = first.pattern.ok_or("no pattern")?;
                 let (id, scope) = (uuid::Uuid::nil(), crate::judge::remembered::Scope::Workspace);
                 let known = crate::judge::remembered::Remembered { id, pattern, scope, by: String::new(), created: 0 };
-                stage.workspace.remembered.push(known);
+                stage.session.kept.remembered.push(known);
             }
             _ => {
                 let above = Event { process: stage.agent.clone(), ..believed.clone() };

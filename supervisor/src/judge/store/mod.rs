@@ -7,11 +7,14 @@
 mod grants;
 mod index;
 mod kept;
+mod outside;
 mod past;
 mod schema;
+mod seal;
 
 pub use index::ingest;
 pub use past::Sought;
+pub use seal::Seal;
 
 use super::grants::Grant;
 use super::question::Ended;
@@ -97,10 +100,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; the question is then not to be asked.
-    pub fn ask(&mut self, question: &Question, call: u64, grant: Option<&Grant>, deadline: Nanos) -> Result<(), StoreError> {
+    pub fn ask(&mut self, seal: &Seal, question: &Question, waiting: (u64, Option<&Grant>), deadline: Nanos) -> Result<(), StoreError> {
         let body = serde_json::to_string(question)?;
-        let grant = grant.map(serde_json::to_string).transpose()?;
+        let (call, grant) = (signed(waiting.0), waiting.1.map(serde_json::to_string).transpose()?);
         let (id, run) = (question.audit_id.to_string(), question.run.to_string());
+        let grant = seal.on(&["waiting", &call.to_string(), &id], &grant.unwrap_or_default());
         self.write("write a question into", |tx| {
             tx.execute(
                 "INSERT OR IGNORE INTO question (id, run, body, deadline) VALUES (?1, ?2, ?3, ?4)",
@@ -108,7 +112,7 @@ impl Store {
             )?;
             tx.execute(
                 "INSERT OR REPLACE INTO waiting (run, call, question, grant_) VALUES (?1, ?2, ?3, ?4)",
-                params![run, signed(call), id, grant],
+                params![run, call, id, grant],
             )
         })?;
         Ok(())
@@ -118,11 +122,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; nothing has been answered then.
-    pub fn end(&mut self, ended: &Ended, time: Nanos) -> Result<bool, StoreError> {
+    pub fn end(&mut self, seal: &Seal, ended: &Ended, time: Nanos) -> Result<bool, StoreError> {
         let body = serde_json::to_string(ended)?;
         let id = ended.question.audit_id.to_string();
+        let (run, sealed) = (ended.question.run.to_string(), seal.of(&["answered", &id], &body));
         let changed = self.write("write an answer into", |tx| {
-            tx.execute("UPDATE question SET ended = ?2, outcome = ?3 WHERE id = ?1 AND ended IS NULL", params![id, time, body])
+            let sentence = "UPDATE question SET ended = ?2, outcome = ?3 WHERE id = ?1 AND ended IS NULL";
+            let changed = tx.execute(sentence, params![id, time, body])?;
+            if changed == 1 {
+                tx.execute("INSERT OR REPLACE INTO answered (run, question, seal) VALUES (?1, ?2, ?3)", params![run, id, sealed])?;
+            }
+            Ok(changed)
         })?;
         Ok(changed == 1)
     }
@@ -151,7 +161,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn kept(&self, id: Uuid) -> Result<Option<(Question, Nanos)>, StoreError> {
+    pub fn asked(&self, id: Uuid) -> Result<Option<(Question, Nanos)>, StoreError> {
         let sentence = "SELECT body, deadline FROM question WHERE id = ?1";
         let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
         let found = self.connection.query_row(sentence, [id.to_string()], row).optional().map_err(sql("read from"))?;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::time::Duration;
 
 /// Number of this format, kept as `user_version`.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 /// How long another supervisor of the same store is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -26,13 +26,16 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS agent (run TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS remembered (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS rule (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS answered (run TEXT NOT NULL, question TEXT NOT NULL, seal TEXT NOT NULL, PRIMARY KEY (run, question))
+        STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS listed (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL, seal BLOB NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS run (id TEXT PRIMARY KEY, next INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE IF NOT EXISTS record (
         run TEXT NOT NULL, sequence INTEGER NOT NULL, time INTEGER NOT NULL, call INTEGER, kind TEXT NOT NULL, class TEXT,
         decision TEXT, reason TEXT, question TEXT, command TEXT, PRIMARY KEY (run, sequence)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS record_time ON record (time);
-    PRAGMA user_version = 3;
+    PRAGMA user_version = 4;
     COMMIT;";
 
 /// Sets a connection up and makes what is missing; whether it keeps a write-ahead log, whose commits then wait for no disk.

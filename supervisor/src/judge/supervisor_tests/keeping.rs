@@ -70,7 +70,7 @@ fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
     let list = stage.call("stayexec.rules_list", json!({ "workspace": "/" }))?;
     let id = list["result"][0]["id"].clone();
     stage.call("stayexec.rules_remove", json!({ "workspace": "/", "id": id }))?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     assert_eq!(stage.judge(&elsewhere(7))?.decision, Decision::Hold);
     Ok(())
 }
@@ -97,7 +97,7 @@ fn an_added_rule_is_effective_at_once() -> Result<()> {
     let mut stage = Stage::new()?;
     let rule = json!({ "workspace": "/", "match": ["frobnicate"], "decision": "block", "message": "not here" });
     stage.call("stayexec.rules_add", rule)?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     let verdict = stage.judge(&unknown(5))?;
     assert_eq!((verdict.decision, verdict.reason, &verdict.note[..]), (Decision::Deny, Reason::Rule, &b"not here"[..]));
     Ok(())
@@ -109,7 +109,7 @@ fn an_added_rule_ends_the_questions_that_it_blocks() -> Result<()> {
     let blocked = stage.judge(&unknown(5))?;
     stage.judge(&child(6, "/usr/bin/other", &["other"]))?;
     stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["frobnicate"], "decision": "block", "message": "not here" }))?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     let answer = stage.answer()?;
     assert_eq!((answer.call, answer.decision, answer.reason, &answer.note[..]), (5, Decision::Deny, Reason::Rule, &b"not here"[..]));
     let late = stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&blocked)?, "decision": "ApproveOnce" }))?;
@@ -124,12 +124,11 @@ fn an_added_rule_ends_the_questions_that_it_blocks() -> Result<()> {
 fn a_rule_that_came_while_no_supervisor_was_there_ends_what_comes_back() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
-    // It was stored, and its supervisor died before it did more.
-    let folder = stage.supervisor.workspaces.folder(b"/");
-    let entered = stage.supervisor.workspaces.get_mut(&folder).ok_or("not entered")?;
+    // The warden had been told, and the supervisor died before it did more.
     let rule: crate::config::Rule = serde_json::from_value(json!({ "match": ["frobnicate"], "decision": "block" }))?;
     let placed = crate::config::PlacedRule { rule, place: "me".into() };
-    entered.store.add_rule(&crate::judge::workspaces::OwnRule { id: Uuid::now_v7(), placed })?;
+    let rules = vec![crate::judge::kept::OwnRule { id: Uuid::now_v7(), placed }];
+    stage.kept = crate::judge::kept::Kept { rules, remembered: vec![] }.to_json()?;
     stage.restart()?;
     stage.say(Message::Reopen(unknown(5), verdict));
     let answer = stage.answer()?;
@@ -176,7 +175,7 @@ fn the_script_of_a_shell_is_looked_at_once() -> Result<()> {
 fn what_a_rule_and_a_remembered_approval_grant_outlives_the_supervisor_and_not_the_run() -> Result<()> {
     let mut stage = Stage::new()?;
     stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["make"], "decision": "allow" }))?;
-    assert_eq!(stage.warden.try_recv()?, Message::Forget);
+    stage.kept()?;
     let make = event("/usr/bin/make", &["make", "all"]);
     assert_eq!(stage.judge(&make)?.reason, Reason::Rule);
     let below = |call| child(call, "/usr/bin/frobnicate", &["frobnicate"]);
@@ -187,8 +186,7 @@ fn what_a_rule_and_a_remembered_approval_grant_outlives_the_supervisor_and_not_t
     assert_eq!(stage.judge(&orphan)?.decision, Decision::Hold, "it was reparented away");
     let becomes = |call, name: &str| Event { call, ..event(&format!("/usr/bin/{name}"), &[name, "x"]) };
     assert_eq!(stage.judge(&becomes(7, "frobnicate"))?.decision, Decision::Hold, "the approved text does not name it");
-    stage.say(Message::End(0));
-    stage.enlist()?;
+    stage.begin()?;
     assert_eq!(stage.judge(&below(8))?.decision, Decision::Hold, "the run was over");
     Ok(())
 }

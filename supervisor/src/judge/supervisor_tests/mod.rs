@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use stayexec_protocol::{Decision, Enlist, Event, Verdict};
 
 mod keeping;
+mod outside;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -20,6 +21,9 @@ struct Stage {
     warden: Receiver<Message>,
     face: Receiver<Message>,
     dir: tempfile::TempDir,
+    /// What the warden would bring, and what it was told at the last enlisting.
+    kept: Vec<u8>,
+    lines: Vec<Vec<u8>>,
     _sockets: Vec<std::os::unix::net::UnixStream>,
 }
 
@@ -28,7 +32,7 @@ impl Stage {
         let dir = tempfile::tempdir()?;
         let supervisor = Self::supervisor(&dir)?;
         let (_, nothing) = crossbeam_channel::unbounded();
-        let mut stage = Self { supervisor, warden: nothing.clone(), face: nothing, dir, _sockets: vec![] };
+        let mut stage = Self { supervisor, warden: nothing.clone(), face: nothing, dir, kept: vec![], lines: vec![], _sockets: vec![] };
         stage.face = stage.connect(FACE)?;
         stage.enlist()?;
         Ok(stage)
@@ -47,7 +51,7 @@ impl Stage {
     }
 
     fn answer(&mut self) -> Result<Answer> {
-        match self.warden.try_recv()? {
+        match self.told()? {
             Message::Answer(answer) => Ok(answer),
             other => Err(format!("{other:?}").into()),
         }
@@ -62,9 +66,37 @@ impl Stage {
 
     fn enlist(&mut self) -> Result<()> {
         self.warden = self.connect(WARDEN)?;
-        self.say(Message::Enlist(enlist(&Frozen::of(&settings()?, false, false))?));
-        assert_eq!(self.warden.try_recv()?, Message::Enlisted);
+        let kept = self.kept.clone();
+        self.say(Message::Enlist(Enlist { kept, ..enlist(&Frozen::of(&settings()?, false, false))? }));
+        let Message::Enlisted(kept, lines) = self.warden.try_recv()? else { return Err("not enlisted".into()) };
+        (self.kept, self.lines) = (kept, lines);
         Ok(())
+    }
+
+    /// The warden is told what counts from now on.
+    fn kept(&mut self) -> Result<()> {
+        match self.warden.try_recv()? {
+            Message::Kept(kept) => self.kept = kept,
+            other => return Err(format!("{other:?}").into()),
+        }
+        Ok(())
+    }
+
+    /// Another run begins.
+    fn begin(&mut self) -> Result<()> {
+        self.say(Message::End(0));
+        self.kept.clear();
+        self.enlist()
+    }
+
+    /// What the warden is told next, besides what counts from now on, which it takes in.
+    fn told(&mut self) -> Result<Message> {
+        loop {
+            match self.warden.try_recv()? {
+                Message::Kept(kept) => self.kept = kept,
+                other => return Ok(other),
+            }
+        }
     }
 
     /// As the judge's thread does it.
@@ -88,7 +120,7 @@ impl Stage {
 
     fn judge(&mut self, event: &Event) -> Result<Verdict> {
         self.say(Message::Judge(event.clone()));
-        match self.warden.try_recv()? {
+        match self.told()? {
             Message::Verdict(verdict) => Ok(verdict),
             other => Err(format!("{other:?}").into()),
         }
