@@ -1,15 +1,16 @@
-//! What "always approve" remembers: program, subcommand words and exact options; for Network and above the exact
-//! argument vector.
+//! What "always approve" remembers: program, subcommand words and exact options, on any operands, where the knowledge vets
+//! every option and no operand is a program's text; everything else by the exact argument vector.
 //!
-//! A file that anyone in the run could have written, and a program that the knowledge does not list, are remembered by the
-//! exact argument vector, and only for as long as the file stays the one that was approved; a shell, an interpreter, a
-//! wrapper and a multi-call binary by the exact argument vector. Never one of those alone, or with its text from elsewhere:
-//! what it does tomorrow is not what a person approved today.
+//! By the exact argument vector alone: Network and above, programs and subcommands that the knowledge does not list or whose
+//! options it does not vet, options and operands that hold commands, programs that read a language of their own, shells,
+//! interpreters, wrappers and multi-call binaries. A file that anyone in the run could have written besides only for as long
+//! as it stays the one that was approved. Never a shell or interpreter alone, or with its text from elsewhere: what it does
+//! tomorrow is not what a person approved today.
 
 use serde::{Deserialize, Serialize};
 
 use crate::classify::args::Arg;
-use crate::knowledge::Entry;
+use crate::knowledge::{Entry, Role};
 use crate::{CommandClass, Exec, Places, SecurityPolicy};
 
 /// A remembered approval.
@@ -52,11 +53,13 @@ impl Shape {
         }
         match entry.filter(|_| trusted && class < CommandClass::Network && matches!(kind, Kind::Shape)) {
             None => Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: !trusted, class }),
-            Some(entry) => {
-                let (words, mut options) = split(entry, &argv);
-                options.sort_unstable();
-                Some(Self { program, words, options, exact: None, same_file: false, class })
-            }
+            Some(entry) => match split(entry, &argv) {
+                Some((words, mut options)) => {
+                    options.sort_unstable();
+                    Some(Self { program, words, options, exact: None, same_file: false, class })
+                }
+                None => Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: false, class }),
+            },
         }
     }
 
@@ -66,12 +69,16 @@ impl Shape {
         class <= self.class && Self::of(policy, exec, places, self.class).as_ref() == Some(self)
     }
 
-    /// One line for the person who is about to save it.
+    /// One line for the person who is about to save it, without secrets.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut words = vec![self.program.clone()];
-        words.extend(self.exact.iter().flatten().chain(&self.words).chain(&self.options).cloned());
-        let line = words.iter().map(|word| crate::display::word(word)).collect::<Vec<_>>().join(" ");
+        words.extend(self.exact.iter().flatten().chain(&self.words).cloned());
+        // A value is told from its option: so it is looked at as what it is.
+        words.extend(self.options.iter().flat_map(|option| option.splitn(2, '=').map(str::to_owned)));
+        let raw: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+        let shown = crate::redact::argv(&raw);
+        let line = shown.iter().map(|word| crate::display::word(&String::from_utf8_lossy(word))).collect::<Vec<_>>().join(" ");
         match self.exact {
             Some(_) if self.same_file => format!("exactly `{line}`, up to {}, while the file stays as it is", self.class),
             Some(_) => format!("exactly `{line}`, up to {}", self.class),
@@ -92,25 +99,39 @@ fn kind(entry: &Entry, argv: &[String]) -> Kind {
         Some("xargs" | "parallel") => Kind::Never,
         // Alone they run whatever they are told later.
         _ if argv.is_empty() && (entry.special.is_some() || entry.payload.is_some()) => Kind::Never,
-        Some("shell" | "interpreter" | "busybox" | "ldso" | "eval" | "source" | "env") => Kind::Exact,
-        _ if entry.payload.is_some() => Kind::Exact,
         _ => Kind::Shape,
     }
 }
 
-/// Subcommand words, and options with the values that belong to them.
-fn split(entry: &Entry, argv: &[String]) -> (Vec<String>, Vec<String>) {
+/// Handlers that read operands as names of files or of what a repository holds, and nothing else.
+const NAMES_ALONE: &[&str] = &["git", "git-list", "checkout", "restore", "clean", "reflog", "chmod", "sinks"];
+
+/// What an operand of this entry does is in its table: no option goes unvetted, none and no operand holds a command.
+fn is_table(entry: &Entry) -> bool {
+    !entry.lax
+        && entry.payload.is_none()
+        && entry.special.as_deref().is_none_or(|handler| NAMES_ALONE.contains(&handler))
+        && !entry.options.values().any(|option| option.role == Role::Exec)
+}
+
+/// Subcommand words, and options with the values that belong to them; nothing where operands decide what it does.
+fn split(entry: &Entry, argv: &[String]) -> Option<(Vec<String>, Vec<String>)> {
     let mut entry = entry;
     let (mut words, mut options) = (Vec::new(), Vec::new());
     let mut rest: Vec<Arg> = argv.iter().map(Arg::closed).collect();
     loop {
         let vetted = crate::classify::vet(entry, &rest);
+        // A file of options (`gcc @FILE`) is none of them.
+        if !is_table(entry) || !vetted.unlisted.is_empty() || rest.iter().any(|arg| arg.text.starts_with('@')) {
+            return None;
+        }
         options.extend(vetted.flags);
         options.extend(vetted.taken.iter().map(|taken| format!("{}={}", taken.option, taken.value.text)));
-        // An option that nobody knows belongs to the shape as it stands.
-        options.extend(rest.iter().filter(|arg| arg.text.starts_with('-') && !vetted.findings.is_empty()).map(|arg| arg.text.clone()));
-        let below = vetted.operands.first().and_then(|&at| Some((at, entry.subcommand(&rest[at].text)?)));
-        let Some((at, sub)) = below else { return (words, options) };
+        if !entry.has_sub() {
+            return Some((words, options));
+        }
+        let at = *vetted.operands.first()?;
+        let sub = entry.subcommand(&rest[at].text)?;
         words.push(rest[at].text.clone());
         rest.drain(..=at);
         entry = sub;
@@ -156,6 +177,60 @@ mod tests {
         let curl = shape("/usr/bin/curl", &["curl", "a"], Network).unwrap();
         assert!(covers(&curl, "/usr/bin/curl", &["curl", "a"], Network));
         assert!(!covers(&curl, "/usr/bin/curl", &["curl", "b"], Network));
+    }
+
+    #[test]
+    fn where_an_operand_or_an_unvetted_option_decides_only_the_same_words_are_covered() {
+        use CommandClass::Write;
+        for (path, argv, other) in [
+            ("/usr/bin/find", &["find", ".", "-exec", "touch", "a", ";"][..], &["find", ".", "-exec", "python3", "-c", "x", ";"][..]),
+            ("/usr/bin/mawk", &["awk", "BEGIN{print>\"x\"}"], &["awk", "BEGIN{system(\"touch x\")}"]),
+            ("/usr/bin/sed", &["sed", "-i", "s/a/b/", "f"], &["sed", "-i", "1e touch x", "f"]),
+            ("/usr/bin/split", &["split", "--lines=5", "f"], &["split", "--filter=touch x", "f"]),
+            ("/usr/bin/make", &["make", "a"], &["make", "-f", "evil.mk"]),
+            ("/usr/bin/make", &["make", "a"], &["make", "SHELL=./x"]),
+            ("/usr/bin/gdb", &["gdb", "-batch", "-ex", "q"], &["gdb", "-batch", "-ex", "shell touch x"]),
+            ("/usr/bin/vim", &["vim", "-es", "-c", "q", "f"], &["vim", "-es", "-c", "!touch x", "f"]),
+            ("/usr/bin/tar", &["tar", "xf", "a.tar"], &["tar", "cf", "x", "y"]),
+            ("/usr/bin/zip", &["zip", "a.zip", "f"], &["zip", "-T", "-TT", "touch x"]),
+            ("/usr/bin/git", &["git", "config", "user.name", "x"], &["git", "config", "alias.zz", "!touch x"]),
+            ("/usr/bin/git", &["git", "bisect", "run", "make"], &["git", "bisect", "run", "touch", "x"]),
+            ("/usr/bin/git", &["git", "frobnicate", "x"], &["git", "frobnicate", "y"]),
+            ("/usr/bin/docker", &["docker", "exec", "x", "y"], &["docker", "exec", "x", "sh", "-c", "z"]),
+            ("/usr/bin/openssl", &["openssl", "enc", "-k", "x"], &["openssl", "req", "-newkey", "x"]),
+            ("/usr/bin/sqlite3", &["sqlite3", "x.db", "update t set a=1"], &["sqlite3", "x.db", ".shell touch x"]),
+            ("/usr/bin/gcc", &["gcc", "x.c"], &["gcc", "@evil"]),
+            ("/usr/bin/touch", &["touch", "-q", "a"], &["touch", "-q", "b"]),
+        ] {
+            let Some(shape) = shape(path, argv, Write) else { continue };
+            assert!(shape.exact.is_some() && covers(&shape, path, argv, Write), "{argv:?}");
+            assert!(!covers(&shape, path, other, Write), "{argv:?}");
+        }
+        for (path, argv, other) in [
+            ("/usr/bin/touch", &["touch", "a"][..], &["touch", "b", "c"][..]),
+            ("/usr/bin/cp", &["cp", "-r", "a", "b"], &["cp", "-r", "c", "d"]),
+            ("/usr/bin/git", &["git", "commit", "-a", "-m", "x"], &["git", "commit", "-m", "x", "-a", "f"]),
+        ] {
+            assert!(covers(&shape(path, argv, Write).unwrap(), path, other, Write), "{argv:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_holds_no_secret() {
+        let secret = "hunter2hunter2";
+        for argv in [
+            &["curl", "-u", "me:hunter2hunter2", "https://h/"][..],
+            &["curl", "-ume:hunter2hunter2", "https://h/"],
+            &["curl", "--user", "me:hunter2hunter2", "https://h/"],
+            &["curl", "-b", "session=hunter2hunter2", "https://h/"],
+            &["curl", "-H", "Authorization: Bearer hunter2hunter2", "https://h/"],
+        ] {
+            let shown = shape("/usr/bin/curl", argv, CommandClass::Network).unwrap().describe();
+            assert!(shown.contains("curl") && !shown.contains(secret), "{shown}");
+        }
+        let openssl = ["openssl", "enc", "-k", secret];
+        let shown = shape("/usr/bin/openssl", &openssl, CommandClass::Write).map(|shape| shape.describe());
+        assert!(shown.is_some_and(|shown| !shown.contains(secret)));
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Pattern {
                 let line = super::text::line(&redact::argv(&event.argv));
                 (Some(script.digest), format!("exactly `{line}`, up to {class}, while the script stays as it is"))
             }
-            None => (None, redact::text(&facts::shape(session, event, class)?.describe())),
+            None => (None, facts::shape(session, event, class)?.describe()),
         };
         Some(Self { words, script, environment, class, shown })
     }
