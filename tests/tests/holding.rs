@@ -181,15 +181,17 @@ fn ctrl_c_on_a_held_foreground_job() -> Result<()> {
 
 #[test]
 fn a_script_that_changes_while_it_is_held_is_asked_about_again() -> Result<()> {
-    for (scene, call) in Scene::of_each_user()?.into_iter().flat_map(|scene| {
+    for (scene, call, filled) in Scene::of_each_user()?.into_iter().flat_map(|scene| {
         let scene = std::rc::Rc::new(scene);
-        ["./script", "timeout 9 bash ./script", "env A=1 nice -n 1 sh script"].map(|call| (std::rc::Rc::clone(&scene), call))
+        // One that is too long to be read is known by its identity alone.
+        let calls = [("./script", 0), ("timeout 9 bash ./script", 0), ("env A=1 nice -n 1 sh script", 0), ("./script", 1_100_000)];
+        calls.map(|(call, filled)| (std::rc::Rc::clone(&scene), call, filled))
     }) {
-        let script = scene.program("script", "#!/bin/sh\ntouch a\n")?;
+        let script = scene.program("script", &format!("#!/bin/sh\ntouch a\nexit\n{}\n", "#".repeat(filled)))?;
         let text = format!("{call}; echo status $?");
         let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", &text]).start()?;
         let first = scene.asked_once()?;
-        std::fs::write(&script, "#!/bin/sh\ntouch evil\n")?;
+        std::fs::write(&script, format!("#!/bin/sh\ntouch evil\nexit\n{}\n", "#".repeat(filled)))?;
         scene.answer(&first, &["approve"])?;
         let second = until("another question", Duration::from_secs(10), || {
             scene.pending().ok()?.into_iter().find(|q| q.audit_id != first.audit_id)

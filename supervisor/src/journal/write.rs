@@ -1,13 +1,14 @@
 //! Appending to a journal.
 //!
-//! Invariant: `append` returns `Ok` only when the whole frame is in the file. Refuses to go on behind a torn frame: after
-//! a short write the file is cut back to the last whole frame, and where that fails nothing more is written.
+//! Invariant: `append` returns `Ok` only when the whole frame is in the file, and the file in a folder. Refuses to go on
+//! behind a torn frame: after a short write the file is cut back to the last whole frame, and where that fails nothing more is
+//! written.
 
 use super::{Key, MAGIC, link};
 use stayexec_protocol::{Record, Wire};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// An open journal.
@@ -48,6 +49,9 @@ impl Journal {
         frame.splice(..4, body.to_le_bytes());
         let mac = link(&self.key, &self.previous, &frame);
         frame.extend_from_slice(&mac);
+        if self.file.metadata()?.nlink() == 0 {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the journal was removed"));
+        }
         self.write_once(&frame)?;
         self.previous = mac;
         self.length += frame.len() as u64;
@@ -112,5 +116,23 @@ pub fn load_or_make_key(path: &Path) -> io::Result<Key> {
             Ok(key)
         }
         Err(e) => Err(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stayexec_protocol::Ended;
+
+    #[test]
+    fn a_journal_without_a_name_takes_no_record() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("journal");
+        let mut journal = Journal::create(&path, [1; 32])?;
+        let record = Record::Ended(Ended { time: 0, status: 0 });
+        journal.append(&record)?;
+        std::fs::remove_file(&path)?;
+        assert!(journal.append(&record).is_err());
+        Ok(())
     }
 }

@@ -3,7 +3,6 @@
 //! Invariant: a question ends once, in the store before its calls are told, and they are told once it is on the disk; what
 //! an answer grants counts when its warden has said that it was carried out. Refuses the second answer.
 
-use super::kept::Kept;
 use super::question::{Answering, Choice, Question};
 use super::question::{Ended, QuestionError};
 use super::questions::Waiting;
@@ -48,15 +47,10 @@ impl Supervisor {
             Some(true) => Decision::Allow,
             Some(false) => Decision::Deny,
         };
-        let remembered = if answering.choice.remembers() { Some(self.remember(id, answering, now)?) } else { None };
-        match self.end(id, answering, decision, Reason::Answer, now) {
+        let remembered = if answering.choice.remembers() { Some(self.remembered(id, answering, now)?) } else { None };
+        match self.end(id, answering, remembered, (decision, Reason::Answer), now) {
             Ok(true) => Ok(question),
-            outcome => {
-                if let Some(unsaid) = remembered {
-                    self.forget(question.run, unsaid);
-                }
-                Err(outcome.map_or_else(AnswerError::Store, |_| QuestionError::Answered.into()))
-            }
+            outcome => Err(outcome.map_or_else(AnswerError::Store, |_| QuestionError::Answered.into())),
         }
     }
 
@@ -69,8 +63,8 @@ impl Supervisor {
         Ok(question)
     }
 
-    /// Remembers what the question's pattern says, and gives the id under which it did.
-    fn remember(&mut self, id: Uuid, answering: &Answering, now: Nanos) -> Result<Uuid, AnswerError> {
+    /// What an answer has remembered, where every run of the workspace has room for it.
+    fn remembered(&self, id: Uuid, answering: &Answering, now: Nanos) -> Result<Remembered, AnswerError> {
         let open = self.questions.get(id).ok_or(QuestionError::Unknown)?;
         let run = open.question.run;
         let scope = match answering.choice {
@@ -80,33 +74,32 @@ impl Supervisor {
         };
         let pattern = open.pattern.clone().ok_or(AnswerError::Nothing)?;
         let remembered = Remembered { id: Uuid::now_v7(), pattern, scope, by: answering.by.clone(), created: now };
-        let folder = self.sessions.get(&run).map(|session| session.folder.clone()).ok_or(QuestionError::Unknown)?;
-        let remember = |kept: &mut Kept| kept.remembered.push(remembered.clone());
-        self.has_room_for(&folder, remember).map_err(AnswerError::Store)?;
-        let workspace = self.workspaces.get_mut(&folder).ok_or(QuestionError::Unknown)?;
-        workspace.store.remember(&self.mac, &remembered).map_err(|e| AnswerError::Store(e.to_string()))?;
-        self.change_kept(&folder, remember);
-        Ok(remembered.id)
+        let session = self.sessions.get(&run).ok_or(QuestionError::Unknown)?;
+        self.has_room_for(&session.folder, |kept| kept.remembered.push(remembered.clone())).map_err(AnswerError::Store)?;
+        Ok(remembered)
     }
 
-    fn forget(&mut self, run: Uuid, id: Uuid) {
-        let Some(folder) = self.sessions.get(&run).map(|session| session.folder.clone()) else { return };
-        let Some(workspace) = self.workspaces.get_mut(&folder) else { return };
-        if let Err(e) = workspace.store.remove(&self.mac, id) {
-            crate::error::say(&e.to_string());
-        }
-        self.change_kept(&folder, |kept| kept.remembered.retain(|remembered| remembered.id != id));
-    }
-
-    /// Ends a question in the store, then for its calls; `false` where it had ended before.
-    pub(super) fn end(&mut self, id: Uuid, answering: &Answering, decision: Decision, reason: Reason, now: Nanos) -> Result<bool, String> {
+    /// Ends a question in the store, with what its answer has remembered, then for its calls; `false` where it had ended before.
+    fn end(
+        &mut self,
+        id: Uuid,
+        answering: &Answering,
+        remembered: Option<Remembered>,
+        (decision, reason): (Decision, Reason),
+        now: Nanos,
+    ) -> Result<bool, String> {
         let Some(open) = self.questions.get(id) else { return Ok(false) };
         let ended = Ended::new(&open.question, answering, decision, reason, now);
         let session = self.sessions.get(&open.question.run).ok_or("this run is not known")?;
-        let workspace = self.workspaces.get_mut(&session.folder).ok_or("the store of this run is not open")?;
-        let first = workspace.store.end(&session.seal, &ended, now).map_err(|e| e.to_string())?;
+        let folder = session.folder.clone();
+        let workspace = self.workspaces.get_mut(&folder).ok_or("the store of this run is not open")?;
+        let besides = remembered.as_ref().map(|remembered| (&self.mac, remembered));
+        let first = workspace.store.end(&session.seal, &ended, besides, now).map_err(|e| e.to_string())?;
         if first {
             self.release(id, answering, decision, reason);
+            if let Some(remembered) = remembered {
+                self.change_kept(&folder, |kept| kept.remembered.push(remembered.clone()));
+            }
         }
         Ok(first)
     }
@@ -114,7 +107,7 @@ impl Supervisor {
     /// Denies an open question, for want of an answer or by a rule: a denial needs no store to stand, the journal holds it.
     pub(super) fn refuse(&mut self, id: Uuid, note: String, by: String, reason: Reason) {
         let answering = Answering { choice: Choice::Deny, note, by };
-        if let Err(line) = self.end(id, &answering, Decision::Deny, reason, clock::now()) {
+        if let Err(line) = self.end(id, &answering, None, (Decision::Deny, reason), clock::now()) {
             crate::error::say(&line);
             self.release(id, &answering, Decision::Deny, reason);
         }

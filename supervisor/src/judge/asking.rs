@@ -172,6 +172,8 @@ impl Supervisor {
         // Grant and pattern are made again from the event; the verdict stays as it was given.
         let reading = catch_unwind(AssertUnwindSafe(|| agent::read(session, event))).unwrap_or(Reading::PLAIN);
         let Terms { grant, pattern, commands } = catch_unwind(AssertUnwindSafe(|| terms(session, event))).unwrap_or_default();
+        // What a rule asks about is never remembered.
+        let pattern = pattern.filter(|_| verdict.reason != Reason::Rule);
         let waiting = Waiting { call: event.call, grant };
         if self.questions.get(id).is_some() {
             // Another call of the same question came back first.

@@ -7,7 +7,7 @@ use super::agent::Agents;
 use super::kept::Kept;
 use super::remembered::{Remembered, Scope};
 use super::session::Session;
-use super::store::Store;
+use super::store::{Store, StoreError};
 use super::supervisor::Supervisor;
 use super::workspaces::Workspace;
 use crate::config::Frozen;
@@ -35,18 +35,20 @@ impl Supervisor {
         let folder = self.workspaces.folder(frozen.places.workspace.bytes());
         let workspace = self.workspaces.enter(&folder)?;
         let store = &mut workspace.store;
+        let path = store.path().display().to_string();
+        let named = |e: StoreError| format!("{path}: {e}");
         let (kept, lines) = if enlist.kept.is_empty() {
-            let mut lines = changed(store, &self.mac)?;
+            let mut lines = changed(store, &self.mac).map_err(&named)?;
             lines.extend(self.notices.differ(&frozen.notify));
-            (store.kept().map_err(|e| e.to_string())?, lines)
+            (store.kept().map_err(&named)?, lines)
         } else {
             (Kept::from_json(&enlist.kept)?, Vec::new())
         };
         let mut session = Session::new(frozen, folder.clone(), self.mac.clone(), enlist, (id, peer.outbox.clone(), peer.pid))
             .map_err(|e| e.to_string())?;
-        let undelivered = store.undelivered(&session.seal, run).map_err(|e| e.to_string())?;
-        session.grants.extend(store.grants(&session.seal, run).map_err(|e| e.to_string())?);
-        let agents = store.agent(&session.seal, run).map_err(|e| e.to_string())?;
+        let undelivered = store.undelivered(&session.seal, run).map_err(&named)?;
+        session.grants.extend(store.grants(&session.seal, run).map_err(&named)?);
+        let agents = store.agent(&session.seal, run).map_err(&named)?;
         session.agents = agents.as_deref().map(Agents::restored).unwrap_or_default();
         session.kept = kept;
         let kept = session.kept.to_json()?;
@@ -98,8 +100,8 @@ impl Supervisor {
 }
 
 /// What a start says of rules and approvals that came or went without a supervisor.
-fn changed(store: &mut Store, key: &Hmac<Sha256>) -> Result<Vec<Vec<u8>>, String> {
-    let mut changed = store.changed_outside(key).map_err(|e| e.to_string())?;
+fn changed(store: &mut Store, key: &Hmac<Sha256>) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut changed = store.changed_outside(key)?;
     if changed.is_empty() {
         return Ok(Vec::new());
     }

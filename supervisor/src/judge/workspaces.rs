@@ -47,7 +47,8 @@ impl Workspaces {
             let approval = folder.join("approval");
             let uid = nix::unistd::geteuid().as_raw();
             config::make_private(folder, uid).and_then(|()| config::make_private(&approval, uid)).map_err(|e| e.to_string())?;
-            let workspace = Workspace::open(&approval.join("approval.db")).map_err(|e| e.to_string())?;
+            let path = approval.join("approval.db");
+            let workspace = Workspace::open(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             self.open.insert(folder.to_owned(), workspace);
         }
         self.open.get_mut(folder).ok_or_else(|| "the store is not open".to_owned())

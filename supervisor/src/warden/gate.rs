@@ -303,7 +303,7 @@ impl Gate {
 
     fn say_unrecorded(&mut self) {
         if !std::mem::replace(&mut self.unrecorded, true) {
-            super::say("the journal cannot be written: nothing more is started until it can (is the disk full?)");
+            super::say("the journal cannot be written: nothing more is started until it can (is the disk full, or the file removed?)");
         }
     }
 

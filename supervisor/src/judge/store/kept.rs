@@ -21,6 +21,12 @@ fn list(tx: &Transaction<'_>, key: &Hmac<Sha256>, id: Uuid, row: Option<Listed>)
     outside::write(tx, key, &list).map(drop)
 }
 
+/// Keeps an approval, with the answer that it belongs to.
+pub(super) fn remember(tx: &Transaction<'_>, key: &Hmac<Sha256>, remembered: &Remembered, body: &str) -> rusqlite::Result<usize> {
+    list(tx, key, remembered.id, Some(Listed::of(body, &remembered.name())))?;
+    tx.execute("INSERT INTO remembered (id, body) VALUES (?1, ?2)", params![remembered.id.to_string(), body])
+}
+
 impl Store {
     /// Everything that counts, oldest first.
     ///
@@ -31,16 +37,10 @@ impl Store {
     }
 
     /// Keeps an approval.
-    ///
-    /// # Errors
-    /// [`StoreError`].
+    #[cfg(test)]
     pub fn remember(&mut self, key: &Hmac<Sha256>, remembered: &Remembered) -> Result<(), StoreError> {
-        let (body, id) = (serde_json::to_string(remembered)?, remembered.id);
-        self.write("write an approval into", |tx| {
-            list(tx, key, id, Some(Listed::of(&body, &remembered.name())))?;
-            tx.execute("INSERT INTO remembered (id, body) VALUES (?1, ?2)", params![id.to_string(), body])
-        })
-        .map(drop)
+        let body = serde_json::to_string(remembered)?;
+        self.write("write an approval into", |tx| super::kept::remember(tx, key, remembered, &body)).map(drop)
     }
 
     /// Keeps a rule.

@@ -19,10 +19,14 @@ pub use seal::Seal;
 use super::grants::Grant;
 use super::question::Ended;
 use super::question::Question;
+use super::remembered::Remembered;
 use crate::clock::Nanos;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use hmac::Hmac;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use sha2::Sha256;
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -32,6 +36,9 @@ pub enum StoreError {
     /// SQLite refused.
     #[error("cannot {0} the store: {1}")]
     Sql(&'static str, rusqlite::Error),
+    /// The file is not at its path any more.
+    #[error("the store {0} was removed or replaced")]
+    Gone(PathBuf),
     /// The disk refused.
     #[error("cannot wait for the store to be on the disk: {0}")]
     Sync(std::io::Error),
@@ -53,6 +60,9 @@ fn sql(step: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
+    path: PathBuf,
+    /// Device and inode of the file that is open.
+    file: (u64, u64),
     connection: Connection,
     /// Where the write-ahead log is, and the log once it was synced; `None` where every commit waits for the disk.
     log: Option<(PathBuf, Option<File>)>,
@@ -69,17 +79,27 @@ impl Store {
         let logged = schema::prepare(&connection)?;
         let mut log = OsString::from(path);
         log.push("-wal");
+        let file = identity(path)?;
         // Whoever wrote here before may have died before it synced.
-        Ok(Self { connection, log: logged.then(|| (log.into(), None)), unsynced: true })
+        Ok(Self { path: path.to_owned(), file, connection, log: logged.then(|| (log.into(), None)), unsynced: true })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Waits until everything that was written is on the disk.
     ///
     /// # Errors
-    /// [`StoreError::Sync`]: nobody may be told of what was written.
+    /// [`StoreError::Sync`] and [`StoreError::Gone`]: nobody may be told of what was written.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         if !std::mem::take(&mut self.unsynced) {
             return Ok(());
+        }
+        // What is written into a file without a name is lost with this process.
+        if identity(&self.path)? != self.file {
+            return Err(StoreError::Gone(self.path.clone()));
         }
         let Some((path, log)) = &mut self.log else { return Ok(()) };
         // The log is no file that SQLite locks, so a descriptor of our own takes no lock away; while a connection is open
@@ -118,11 +138,18 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps how a question ended; `false` where it had ended before.
+    /// Keeps how a question ended, and what its answer has remembered, both or neither; `false` where it had ended before.
     ///
     /// # Errors
     /// [`StoreError`]; nothing has been answered then.
-    pub fn end(&mut self, seal: &Seal, ended: &Ended, time: Nanos) -> Result<bool, StoreError> {
+    pub fn end(
+        &mut self,
+        seal: &Seal,
+        ended: &Ended,
+        remembered: Option<(&Hmac<Sha256>, &Remembered)>,
+        time: Nanos,
+    ) -> Result<bool, StoreError> {
+        let remembered = remembered.map(|(key, one)| Ok::<_, StoreError>((key, one, serde_json::to_string(one)?))).transpose()?;
         let body = serde_json::to_string(ended)?;
         let id = ended.question.audit_id.to_string();
         let (run, sealed) = (ended.question.run.to_string(), seal.of(&["answered", &id], &body));
@@ -131,6 +158,9 @@ impl Store {
             let changed = tx.execute(sentence, params![id, time, body])?;
             if changed == 1 {
                 tx.execute("INSERT OR REPLACE INTO answered (run, question, seal) VALUES (?1, ?2, ?3)", params![run, id, sealed])?;
+                if let Some((key, one, body)) = &remembered {
+                    kept::remember(tx, key, one, body)?;
+                }
             }
             Ok(changed)
         })?;
@@ -192,14 +222,32 @@ impl Store {
     fn write(
         &mut self,
         step: &'static str,
-        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<usize>,
+        work: impl Fn(&rusqlite::Transaction<'_>) -> rusqlite::Result<usize>,
     ) -> Result<usize, StoreError> {
-        let tx = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql(step))?;
-        let changed = work(&tx).map_err(sql(step))?;
-        tx.commit().map_err(sql(step))?;
+        let mut attempt = self.attempt(&work);
+        if matches!(&attempt, Err(e) if e.sqlite_error_code() == Some(ErrorCode::ReadOnly)) {
+            // A connection that was opened while nobody could write here stays without the right to.
+            let Self { connection, log, .. } = Self::open(&self.path)?;
+            (self.connection, self.log) = (connection, log);
+            attempt = self.attempt(&work);
+        }
+        let changed = attempt.map_err(sql(step))?;
         self.unsynced = true;
         Ok(changed)
     }
+
+    fn attempt(&mut self, work: impl Fn(&rusqlite::Transaction<'_>) -> rusqlite::Result<usize>) -> rusqlite::Result<usize> {
+        let tx = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let changed = work(&tx)?;
+        tx.commit()?;
+        Ok(changed)
+    }
+}
+
+/// Device and inode of the file at `path`.
+fn identity(path: &Path) -> Result<(u64, u64), StoreError> {
+    let status = std::fs::metadata(path).map_err(|_| StoreError::Gone(path.to_owned()))?;
+    Ok((status.dev(), status.ino()))
 }
 
 /// SQLite's numbers are signed; a call's number keeps its bits.

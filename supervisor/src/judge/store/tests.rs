@@ -6,6 +6,7 @@ use crate::journal::{self, Journal};
 use crate::judge::grants::Grant;
 use crate::judge::question::{Answering, Choice};
 use crate::judge::session::testing::event;
+use hmac::Mac;
 use stayexec_policy::CommandClass;
 use stayexec_protocol::{Answer, Decision, Ended as RunEnded, Reason, Record};
 use std::path::PathBuf;
@@ -58,8 +59,8 @@ fn an_answer_counts_once_and_stays_until_it_is_settled() -> Result<()> {
     let grant = Grant::of(&event("/usr/bin/npm", &["npm", "ci"]), CommandClass::Install, true);
     Store::open(&path(&dir))?.ask(&seal()?, &question(DATED), (u64::MAX, grant.as_ref()), 100)?;
     assert!(Store::open(&path(&dir))?.undelivered(&seal()?, RUN)?.is_empty());
-    assert!(Store::open(&path(&dir))?.end(&seal()?, &ended(DATED, Choice::ApproveOnce), 5)?);
-    assert!(!Store::open(&path(&dir))?.end(&seal()?, &ended(DATED, Choice::Deny), 6)?, "the second answer");
+    assert!(Store::open(&path(&dir))?.end(&seal()?, &ended(DATED, Choice::ApproveOnce), None, 5)?);
+    assert!(!Store::open(&path(&dir))?.end(&seal()?, &ended(DATED, Choice::Deny), None, 6)?, "the second answer");
     let mut store = Store::open(&path(&dir))?;
     let answers = store.undelivered(&seal()?, RUN)?;
     assert!(matches!(&answers[..], [Answer { call: u64::MAX, decision: Decision::Allow, .. }]));
@@ -80,7 +81,7 @@ fn a_denial_grants_nothing() -> Result<()> {
     let mut store = Store::open(&path(&dir))?;
     let grant = Grant::of(&event("/usr/bin/npm", &["npm", "ci"]), CommandClass::Install, true);
     store.ask(&seal()?, &question(9), (1, grant.as_ref()), 100)?;
-    store.end(&seal()?, &ended(9, Choice::Deny), 5)?;
+    store.end(&seal()?, &ended(9, Choice::Deny), None, 5)?;
     assert!(store.grants(&seal()?, RUN)?.is_empty());
     assert_eq!(store.recent(10, &Sought::default())?.len(), 1);
     Ok(())
@@ -92,7 +93,7 @@ fn pages_hold_each_ended_question_once_whatever_ends_meanwhile() -> Result<()> {
     let mut store = Store::open(&path(&dir))?;
     let end = |store: &mut Store, id: u128, time| -> Result<()> {
         store.ask(&seal()?, &question(id), (1, None), 100)?;
-        assert!(store.end(&seal()?, &ended(id, Choice::Deny), time)?);
+        assert!(store.end(&seal()?, &ended(id, Choice::Deny), None, time)?);
         Ok(())
     };
     // Several end at the same time.
@@ -123,7 +124,7 @@ fn a_grant_outlives_its_supervisor_and_not_its_run() -> Result<()> {
         store.grant(&seal()?, RUN, &one)?;
     }
     store.ask(&seal()?, &question(DATED), (1, Some(&answered)), 100)?;
-    store.end(&seal()?, &ended(DATED, Choice::ApproveOnce), 5)?;
+    store.end(&seal()?, &ended(DATED, Choice::ApproveOnce), None, 5)?;
     store.sync()?;
     let mut store = Store::open(&path(&dir))?;
     let grants = store.grants(&seal()?, RUN)?;
@@ -131,6 +132,57 @@ fn a_grant_outlives_its_supervisor_and_not_its_run() -> Result<()> {
     assert!(store.grants(&seal()?, Uuid::from_u128(2))?.is_empty());
     store.revoke(RUN)?;
     assert!(store.grants(&seal()?, RUN)?.is_empty());
+    Ok(())
+}
+
+fn always(id: u128) -> Remembered {
+    let pattern = serde_json::from_value(serde_json::json!({
+        "words": vec![1; 32], "script": null, "environment": vec![0; 32], "class": "write", "shown": "x"
+    }));
+    let Ok(pattern) = pattern else { panic!("{pattern:?}") };
+    Remembered { id: Uuid::from_u128(id), pattern, scope: crate::judge::remembered::Scope::Workspace, by: "me".into(), created: 0 }
+}
+
+#[test]
+fn an_answer_and_what_it_remembers_are_there_together_or_not_at_all() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let key = Hmac::new_from_slice(b"key")?;
+    let mut store = Store::open(&path(&dir))?;
+    store.ask(&seal()?, &question(DATED), (1, None), 100)?;
+    assert!(store.end(&seal()?, &ended(DATED, Choice::AlwaysApprove), Some((&key, &always(7))), 5)?);
+    assert_eq!(store.remembered()?.len(), 1);
+    // The second answer remembers nothing either.
+    assert!(!store.end(&seal()?, &ended(DATED, Choice::AlwaysApprove), Some((&key, &always(8))), 6)?);
+    assert_eq!(store.remembered()?.len(), 1);
+    // Where one of them cannot be written the other is not there.
+    store.ask(&seal()?, &question(10), (2, None), 100)?;
+    assert!(store.end(&seal()?, &ended(10, Choice::AlwaysApprove), Some((&key, &always(7))), 7).is_err());
+    assert_eq!(store.ended(Uuid::from_u128(10))?.map(|e| e.decision), None);
+    Ok(())
+}
+
+#[test]
+fn a_store_that_was_read_only_for_a_while_can_be_written_again() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    drop(Store::open(&path(&dir))?);
+    let mut store = Store::open(&path(&dir))?;
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    store.connection = rusqlite::Connection::open_with_flags(path(&dir), flags)?;
+    store.ask(&seal()?, &question(9), (1, None), 100)?;
+    store.sync()?;
+    assert!(Store::open(&path(&dir))?.asked(Uuid::from_u128(9))?.is_some());
+    Ok(())
+}
+
+#[test]
+fn what_is_written_into_a_removed_store_is_not_on_the_disk() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut store = Store::open(&path(&dir))?;
+    store.ask(&seal()?, &question(9), (1, None), 100)?;
+    store.sync()?;
+    std::fs::remove_file(path(&dir))?;
+    store.ask(&seal()?, &question(10), (2, None), 100)?;
+    assert!(matches!(store.sync(), Err(StoreError::Gone(_))));
     Ok(())
 }
 
@@ -143,7 +195,7 @@ fn an_ended_question_is_found_by_the_end_of_its_id() -> Result<()> {
     }
     assert!(store.ended_so("abcd")?.is_empty());
     for id in [0x10abcd, 0x20abcd] {
-        store.end(&seal()?, &ended(id, Choice::Deny), 5)?;
+        store.end(&seal()?, &ended(id, Choice::Deny), None, 5)?;
     }
     assert_eq!(store.ended_so("abcd")?.len(), 2);
     assert_eq!(store.ended_so("10abcd")?, [Uuid::from_u128(0x10abcd).to_string()]);

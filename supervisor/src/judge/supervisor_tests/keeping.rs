@@ -121,6 +121,26 @@ fn an_added_rule_ends_the_questions_that_it_blocks() -> Result<()> {
 }
 
 #[test]
+fn what_a_rule_asks_about_is_remembered_by_no_supervisor() -> Result<()> {
+    let mut stage = Stage::new()?;
+    stage.call("stayexec.rules_add", json!({ "workspace": "/", "match": ["touch"], "decision": "prompt" }))?;
+    stage.kept()?;
+    let verdict = stage.judge(&touch(5))?;
+    assert_eq!((verdict.decision, verdict.reason), (Decision::Hold, Reason::Rule));
+    for restart in [false, true] {
+        if restart {
+            stage.restart()?;
+            stage.say(Message::Reopen(touch(5), verdict.clone()));
+        }
+        let pending = stage.call("stayexec.approval_list_pending", Value::Null)?;
+        assert_eq!(pending["result"][0]["always_rule"], Value::Null, "{pending}");
+        let always = stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "AlwaysApprove" }))?;
+        assert!(always["error"].is_object(), "{always}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_rule_that_came_while_no_supervisor_was_there_ends_what_comes_back() -> Result<()> {
     let mut stage = Stage::new()?;
     let verdict = stage.judge(&unknown(5))?;
