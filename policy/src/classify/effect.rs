@@ -69,7 +69,7 @@ impl Judge<'_> {
                 out.add(child, self.explain);
             }
             Role::File => {
-                self.collect_arg(name, &taken.value, Reach::File);
+                self.collect_words(name, std::slice::from_ref(&taken.value));
                 if !entry.inert && is_address(&taken.value) {
                     out.raise_at(
                         Finding::new(CommandClass::Network, ReasonCode::Operand, format!("{name} reads from another host")),
@@ -79,7 +79,7 @@ impl Judge<'_> {
             }
             Role::Plain | Role::Exec => {
                 if taken.value.text.contains(['/', '~', '$']) || taken.value.is_open() {
-                    self.collect_arg(name, &taken.value, Reach::File);
+                    self.collect_words(name, std::slice::from_ref(&taken.value));
                 }
             }
         }
@@ -103,9 +103,7 @@ impl Judge<'_> {
                 let class = entry.class.max(CommandClass::Write);
                 let word = crate::display::word(&args[at].text);
                 out.raise_at(Finding::new(class, ReasonCode::UnknownSubcommand, format!("{name} {word} is not known")), entry.at);
-                for arg in &args[at..] {
-                    self.collect_arg(name, arg, Reach::File);
-                }
+                self.collect_words(name, &args[at..]);
             }
         }
     }

@@ -6,6 +6,7 @@
 use super::args::{Arg, UNKNOWN};
 use super::judge::Judge;
 use super::vet::Vetted;
+use crate::CommandClass;
 use crate::forbidden::{first_parts, may_name_a_key};
 use crate::knowledge::{Entry, Writes};
 
@@ -109,6 +110,33 @@ impl Judge<'_> {
         }
     }
 
+    /// Whatever in these words may be a path: of a program whose handler knows its modes and not its operands, or that sends
+    /// what it reads to another host.
+    pub fn collect_words(&self, program: &str, args: &[Arg]) {
+        if !self.gathers() {
+            return;
+        }
+        for arg in args.iter().filter(|arg| !arg.text.starts_with("--exclude")) {
+            if arg.text.contains(char::is_whitespace) {
+                // A sentence; what a program reads as a language of its own is searched where that is known.
+                continue;
+            }
+            self.collect_arg(program, arg, Reach::File);
+            // `key=@FILE`, `src=DIR,dst=DIR`, `f=<FILE`, `file://FILE`, `-fFILE`.
+            let pieces = arg.text.split(['=', '@', ',', '<', ';', '"', '\'']);
+            for piece in
+                pieces.map(|piece| piece.split_once("file://").map_or(piece, |(_, path)| path.strip_prefix("localhost").unwrap_or(path)))
+            {
+                let glued = if piece.starts_with('-') { piece.find(['/', '~', UNKNOWN]).unwrap_or(0) } else { 0 };
+                match piece[glued..].strip_prefix(UNKNOWN) {
+                    Some(rest) if rest.starts_with('/') => self.collect_path(program, &format!("~{rest}")),
+                    _ if piece[glued..].starts_with(['/', '~']) => self.collect_path(program, &piece[glued..]),
+                    _ => {}
+                }
+            }
+        }
+    }
+
     /// Where options make a program work, and what those may name that nobody knows.
     pub fn collect_options(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted) {
         if !self.gathers() {
@@ -118,9 +146,7 @@ impl Judge<'_> {
             self.collect_base(Some(&taken.value));
         }
         for &at in &vetted.unlisted {
-            if args[at].text.contains(['/', '~']) {
-                self.collect_arg(name, &args[at], Reach::File);
-            }
+            self.collect_words(name, &args[at..=at]);
         }
     }
 
@@ -141,6 +167,10 @@ impl Judge<'_> {
             let is_path = entry.operands.get(index + skipped).or(entry.operands.last()).copied().unwrap_or(true);
             if is_path {
                 sources += 1;
+                // `id=x,src=FILE` may be the value of an option that nobody knows.
+                if entry.class > CommandClass::Read {
+                    self.collect_words(name, &args[*at..=*at]);
+                }
                 self.collect_arg(name, &args[*at], if target == Some(at) { Reach::File } else { reach });
             }
         }

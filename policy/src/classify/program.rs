@@ -119,6 +119,11 @@ impl Judge<'_> {
         if let Some(handler) = &entry.special
             && special::judge(self, handler, entry, name, args, scope, out)
         {
+            match handler.as_ref() {
+                "sql" => args.iter().for_each(|arg| self.collect_text(name, &arg.text)),
+                handler if special::gathers(handler) => {}
+                _ => self.collect_words(name, args),
+            }
             return;
         }
         if entry.special.as_deref() == Some("subscript") && matches!(name, "cd" | "chdir" | "pushd") {
@@ -135,5 +140,8 @@ impl Judge<'_> {
         }
         let vetted = vet(entry, args);
         self.vetted(entry, name, args, &vetted, scope, out);
+        if (out.class >= CommandClass::Network || entry.lax) && entry.payload.is_none() {
+            self.collect_words(name, args);
+        }
     }
 }

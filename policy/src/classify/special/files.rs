@@ -45,10 +45,10 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
 pub(super) fn dd(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
     for arg in call.args {
         let text = arg.head();
-        if let Some(path) = text.strip_prefix("if=") {
-            judge.collect_path(call.name, path);
+        judge.collect_words(call.name, std::slice::from_ref(arg));
+        if text.starts_with("if=") {
+            // It reads.
         } else if let Some(path) = text.strip_prefix("of=") {
-            judge.collect_path(call.name, path);
             if !(arg.full().is_some() && paths::is_sink(path)) {
                 out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::Operand, "dd writes over its target"), call.entry.at);
             }

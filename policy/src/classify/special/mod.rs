@@ -81,6 +81,33 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
     }
 }
 
+/// Handlers that gather themselves what their programs would open. Of all others every word that may be a path counts.
+pub(super) fn gathers(handler: &str) -> bool {
+    const GATHER: &[&str] = &[
+        "shell",
+        "eval",
+        "source",
+        "trap",
+        "alias",
+        "declare",
+        "subscript",
+        "unset",
+        "setter",
+        "env",
+        "xargs",
+        "parallel",
+        "ldso",
+        "busybox",
+        "interpreter",
+        "awk",
+        "sed",
+        "git",
+        "tar",
+        "dd",
+    ];
+    GATHER.contains(&handler)
+}
+
 /// What the operands of a program make of it.
 fn raise(out: &mut Part, call: &Call<'_>, class: crate::CommandClass, reason: &'static str) {
     use super::judge::Raise;
