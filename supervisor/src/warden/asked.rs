@@ -116,7 +116,7 @@ fn first(procfs: &Procfs, view: &View, tries: &[Said], quick: bool) -> io::Resul
             Err(e) if e.raw_os_error() == Some(libc::ENOEXEC) => {
                 let file = lookup::locate(procfs, &view.devices, &said.request, quick)?;
                 let script = view.vouched(procfs, lookup::script(procfs, &file, &said.request.path), &file, true);
-                let text = capture::text(procfs, &said.request, script, said.argv.clone(), said.call, false)?;
+                let text = capture::text((procfs, view), &said.request, script, said.argv.clone(), said.call, false)?;
                 return Ok(Event { environment: said.environment.clone(), ..text });
             }
             event => return event,

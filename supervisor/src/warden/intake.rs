@@ -96,7 +96,7 @@ impl Gate {
         let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
         let launch = self.is_launch(notification.tid);
         let argv = self.watch.during(|| arguments::vector(&notification));
-        let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
+        let event = argv.and_then(|argv| capture::text((&self.procfs, &self.view), &request, script, argv, number, launch));
         match event {
             Ok(_) if !self.is_waiting(notification.id) => drop(self.calls.remove(number)),
             Ok(event) if self.is_refused_again(number, &event) => {}

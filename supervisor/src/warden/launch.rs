@@ -77,7 +77,7 @@ pub fn launch(
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&everything), Some(&mut before)).map_err(|e| step("block signals")(e.into()))?;
     if process::fork().map_err(step("fork"))? == Fork::Child {
         drop((ours, news));
-        reaper::live(reports, || child.become_agent(childs, &before));
+        reaper::live(reports, plan.temporary.as_deref(), || child.become_agent(childs, &before));
     }
     drop((childs, reports));
     receive(ours, news)
@@ -151,7 +151,7 @@ impl Child {
             as_script,
             environment,
             shim,
-            code: filter::program(),
+            code: filter::program(privileged),
             privileged,
             filtered: plan.require != Mode::Preload,
             user: plan.user.clone(),

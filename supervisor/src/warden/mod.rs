@@ -27,6 +27,8 @@ mod images;
 mod incall;
 mod intake;
 mod launch;
+mod layers;
+mod leftover;
 mod link;
 mod loading;
 mod lookup;
@@ -54,13 +56,12 @@ pub use fence::Writable;
 pub use plan::{Plan, RunError, User};
 
 use crate::journal::{self, Journal};
-use crate::sys::{notify, process, procfs::Procfs};
+use crate::sys::{notify, process, procfs::Procfs, random};
 use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -192,8 +193,7 @@ fn preload(plan: &Plan) -> Option<Vec<u8>> {
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> io::Result<Enlist> {
     let variables = plan.launch_environment();
     let environment = variables.iter().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
-    let mut secret = [0; 32];
-    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut secret))?;
+    let secret = random::bytes()?;
     Ok(Enlist {
         run,
         config: plan.config.clone(),
