@@ -87,7 +87,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let form = if plan.require == Mode::Preload { Form::Alone } else { Form::Beside };
     let shim = if form == Form::Alone { Some(laid_alone(plan)?) } else { laid(plan) };
     let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), form));
-    let mut launched = launch::launch(plan, &plan.program, given, entries)?;
+    let launched = launch::launch(plan, &plan.program, given, entries)?;
     if plan.require == Mode::Verify {
         launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
     }
@@ -110,8 +110,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     if let Some(listener) = &launched.listener {
         notify::prefer_caller_cpu(listener.as_fd());
     }
-    launched.go().map_err(step("start the agent"))?;
-    let gate = Gate {
+    let mut gate = Gate {
         mode: plan.require,
         holds_calls: plan.holds_calls,
         agent: launched.pid,
@@ -120,8 +119,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         beside,
         alone,
         silent: HashSet::new(),
-        // Alone, the shim sees what the launched program starts, and never the launch itself.
-        launched: form == Form::Alone,
+        launched: false,
         key,
         listener: launched.listener,
         procfs,
@@ -148,6 +146,12 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         explained: false,
         unrecorded: false,
     };
+    if form == Form::Alone {
+        // The shim sees what the launched program starts, and never the launch itself.
+        gate.ask_for_launch(plan, launched.go);
+    } else {
+        launched.go.go().map_err(step("start the agent"))?;
+    }
     // Reading the configuration took room that the gate, which stays for hours, has no use for.
     process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
