@@ -180,5 +180,7 @@ wire_struct! {
         pub stdin: Stdin,
         /// The call, where the shim told of it.
         pub asked: Option<Asked>,
+        /// How many seccomp filters it has besides those with which the run began; 0 until a start has declared a tier.
+        pub filters: u32,
     }
 }

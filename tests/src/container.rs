@@ -50,6 +50,17 @@ pub fn containers_work(scene: &Scene) -> bool {
     works
 }
 
+/// A root folder in which the machine's own /usr is to be mounted.
+pub(crate) fn lay_root(root: &Path) -> Result<()> {
+    for folder in ["usr", "proc", "dev", "sys", "tmp", "etc", "run"] {
+        fs::create_dir_all(root.join(folder))?;
+    }
+    for link in ["bin", "sbin", "lib", "lib32", "lib64"] {
+        std::os::unix::fs::symlink(format!("usr/{link}"), root.join(link))?;
+    }
+    Ok(())
+}
+
 impl Container {
     /// One as container engines make it.
     #[must_use]
@@ -71,13 +82,7 @@ impl Container {
     /// The bundle cannot be made.
     pub fn words(&self, scene: &Scene, command: &[&str]) -> Result<Vec<String>> {
         let bundle = tempfile::Builder::new().prefix("bundle-").tempdir_in(scene.path(""))?.keep();
-        let root = bundle.join("root");
-        for folder in ["usr", "proc", "dev", "sys", "tmp", "etc"] {
-            fs::create_dir_all(root.join(folder))?;
-        }
-        for link in ["bin", "sbin", "lib", "lib32", "lib64"] {
-            std::os::unix::fs::symlink(format!("usr/{link}"), root.join(link))?;
-        }
+        lay_root(&bundle.join("root"))?;
         fs::write(bundle.join("config.json"), serde_json::to_vec(&self.config(scene, command)?)?)?;
         // A machine may have the first version of cgroups, or both; crun takes one that has the second alone.
         let cgroups = "mount -t cgroup2 none /sys/fs/cgroup && exec \"$@\"";

@@ -57,6 +57,23 @@ fn the_clock_is_not_set_and_memory_is_not_served() -> Result<()> {
 }
 
 #[test]
+fn root_has_no_program_in_the_kernel_no_samples_of_others_and_no_say_in_their_opens() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let (gated, ungated) = (calls(&scene, true)?, calls(&scene, false)?);
+        for name in ["bpf", "perf-all", "perf-foreign", "fanotify-content"] {
+            let errno = gated.number(name);
+            // What an ordinary user may not do the kernel itself refuses; the tests' own process is another user's.
+            assert!(errno == EPERM || (!scene.is_root() && errno != 0), "{name}: {}", gated.told());
+            assert!(!scene.is_root() || ungated.number(name) != EPERM, "{name}: {}", ungated.told());
+        }
+        for name in ["perf-own", "fanotify"] {
+            assert_eq!(gated.number(name), ungated.number(name), "{name}: {}", gated.told());
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn a_process_is_nobodys_child_but_its_makers() -> Result<()> {
     for scene in Scene::of_each_user()? {
         let (gated, ungated) = (calls(&scene, true)?, calls(&scene, false)?);

@@ -179,6 +179,34 @@ fn the_shim_alone_judges_what_honest_programs_start() -> Result<()> {
 }
 
 #[test]
+fn the_shim_alone_leaves_what_posix_spawn_was_told_as_it_is_and_records_the_launch() -> Result<()> {
+    let scene = Scene::new()?;
+    scene.file("agent.py", include_str!("../fixtures/spawns.py"))?;
+    let plain = scene.ungated(["/usr/bin/python3", "agent.py"])?;
+    plain.expect_code(0);
+    for line in ["fds [0, 1, 2, 7] same True leader True", "blocked [<Signals.SIGUSR2: 12>] handler 0", "environment ['A', 'PATH']"] {
+        assert_eq!(plain.out().lines().filter(|found| found.ends_with(line)).count(), 2, "{line}: {}", plain.told());
+    }
+    let run = scene.run().tier("full").origin("unattended").unconfined().words(["--require", "preload"]);
+    let outcome = run.command(["/usr/bin/python3", "agent.py"]).finish()?;
+    assert_eq!(outcome.out(), plain.out(), "{}", outcome.told());
+    let history = scene.history()?;
+    let launches: Vec<&Entry> = history.iter().filter(|row| row.reason == "launch").collect();
+    assert!(matches!(&launches[..], [row] if row.argv == ["/usr/bin/python3", "agent.py"]), "{history:#?}");
+    assert_eq!(history.len(), 3, "{history:#?}");
+    expect_marked(&history, "preload");
+    // What is forbidden a person does not launch either.
+    let secret = scene.path("home/.ssh/id").display().to_string();
+    scene.file("../home/.ssh/id", "secret\n")?;
+    let run = scene.run().tier("full").origin("unattended").unconfined().words(["--require", "preload"]);
+    let outcome = run.command(["/usr/bin/cat", &secret]).finish()?;
+    outcome.expect_code(126);
+    assert!(outcome.stdout.is_empty() && outcome.denials().len() == 1, "{}", outcome.told());
+    assert_eq!(scene.history()?.iter().filter(|row| row.reason == "forbidden").count(), 1);
+    Ok(())
+}
+
+#[test]
 fn the_shim_alone_waits_for_its_answer() -> Result<()> {
     for scene in Scene::of_each_user()? {
         let run = scene.run().tier("supervised").unconfined().words(["--require", "preload"]);

@@ -1,7 +1,8 @@
 //! A run inside a run: the outer gate stays, and the inner run can only tighten.
 
 use anyhow::Result;
-use stayexec_tests::{Input, Outcome, Scene};
+use nix::sys::signal::Signal;
+use stayexec_tests::{Input, Outcome, Scene, within};
 
 /// An inner run of `tier` as the launched program of an outer one.
 fn nested(scene: &Scene, outer: &str, inner: &str, text: &str) -> Result<Outcome> {
@@ -77,5 +78,62 @@ fn a_word_in_the_environment_makes_nobody_believe_in_a_gate() -> Result<()> {
     let run = scene.run().tier("full").origin("unattended").inside([outer.as_str(), "noptrace", "listener", "--"]);
     run.command(["touch", "made"]).finish()?.expect_code(125);
     scene.mark("made").expect_none();
+    Ok(())
+}
+
+#[test]
+fn a_descendant_that_has_lost_its_ancestors_and_its_environment_stays_bound() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        scene.file("orphan.py", include_str!("../fixtures/orphan.py"))?;
+        let stayexec = scene.binary().display().to_string();
+        // Its new parent is the run's reaper, or a process of the outer run that may do more.
+        for reaps in ["reaps", "reaps not"] {
+            let run = scene.run().tier("full").unconfined().input(Input::Open);
+            let mut running = run.command(["/usr/bin/python3", "orphan.py", stayexec.as_str(), reaps]).start()?;
+            let inner = scene.asked_once()?;
+            assert_eq!(inner.argv.first().map(String::as_str), Some("/usr/bin/python3"), "{inner:?}");
+            scene.answer(&inner, &["approve"])?.expect_code(0);
+            running.says("inner -9")?;
+            let orphan = scene.asked_once()?;
+            assert_eq!(orphan.argv, ["touch", "made"], "{reaps}");
+            scene.answer(&orphan, &["deny"])?.expect_code(0);
+            running.press()?;
+            running.finish()?.expect_code(0);
+            scene.mark("made").expect_none();
+        }
+    }
+    Ok(())
+}
+
+/// Whether no run has left a temporary folder.
+fn is_clean(scene: &Scene) -> bool {
+    let entries = std::fs::read_dir(scene.path("tmp")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).all(|name| !name.to_string_lossy().starts_with("stayexec-"))
+}
+
+#[test]
+fn the_temporary_folder_of_a_confined_run_goes_with_it_also_inside_another_and_after_its_warden() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let stayexec = scene.binary().display().to_string();
+        let inner = [stayexec.as_str(), "run", "--tier", "readonly", "--", "bash", "-c", "ls -d $TMPDIR"];
+        let outcome = scene.run().tier("full").origin("unattended").unconfined().command(inner).finish()?;
+        outcome.expect_code(0);
+        assert!(outcome.out().starts_with(&scene.path("tmp/stayexec-").display().to_string()), "{}", outcome.told());
+        within("the inner run's folder to go", || is_clean(&scene))?;
+        // One that never starts.
+        let inner = [stayexec.as_str(), "run", "--tier", "readonly", "--", "no-such-program"];
+        scene.run().tier("full").origin("unattended").unconfined().command(inner).finish()?.expect_code(127);
+        within("the inner run's folder to go", || is_clean(&scene))?;
+        let text = "echo ready; read -r; echo over";
+        let run = scene.run().tier("readonly").origin("unattended").input(Input::Open).command(["bash", "-c", text]);
+        let mut running = run.start()?;
+        running.says("ready")?;
+        assert!(!is_clean(&scene), "it has one");
+        scene.signal(&scene.warden()?, Signal::SIGKILL);
+        running.press()?;
+        running.says("over")?;
+        running.finish()?.expect_code(137);
+        within(&format!("the folder to go with the last process of {:?}", scene.user()), || is_clean(&scene))?;
+    }
     Ok(())
 }

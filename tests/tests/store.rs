@@ -49,7 +49,7 @@ fn a_program_for_notices_that_the_tree_configures_is_not_run_in_its_run() -> Res
     for scene in Scene::of_each_user()? {
         let (config, told) = (scene.path("config/stayexec/config.toml"), scene.path("tmp/told"));
         let program = scene.path("tmp/tell");
-        scene.file("../tmp/tell", &format!("#!/bin/sh\n: >{}\n", told.display()))?;
+        scene.file("../tmp/tell", format!("#!/bin/sh\n: >{}\n", told.display()))?;
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
         let text = format!(
             "import os, subprocess, sys\n\

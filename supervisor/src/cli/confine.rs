@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Confinement {
     pub(super) writable: Writable,
-    temporary: Option<PathBuf>,
+    pub(super) temporary: Option<PathBuf>,
 }
 
 impl Confinement {

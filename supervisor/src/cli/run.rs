@@ -37,7 +37,15 @@ pub fn run(options: &RunOptions, command: &[OsString]) -> Result<u8, Failure> {
         say(&format!("inside another run, whose gate stays: this one only tightens it, to the tier {tier}"));
         let name = command.first().map(OsString::as_os_str).unwrap_or_default();
         let program = search::program(name, around.variable("PATH"))?;
-        return Err(warden::nested::join(&program, command, &tier, &confinement.writable, confinement.environment()).into());
+        let inside = warden::nested::Inside {
+            program: &program,
+            command,
+            tier: &tier,
+            writable: &confinement.writable,
+            temporary: confinement.temporary.as_deref(),
+            environment: confinement.environment(),
+        };
+        return Err(warden::nested::join(inside).into());
     }
     let plan = plan(command, &settings, &around, &confinement, gate_off, options.observe)?;
     let plan = Plan { shim: !options.no_shim, ..plan };
@@ -98,6 +106,7 @@ pub(super) fn plan(
         key_path: settings.directories.key(),
         workspace: settings.workspace.clone(),
         writable: confinement.writable.clone(),
+        temporary: confinement.temporary.clone(),
         environment,
         tier: frozen.tier.to_string(),
         origin: word(&frozen.origin),

@@ -4,9 +4,9 @@
 //! session needs its cookie and its key together: cookies reach every port of a host, the key stays with the page's own
 //! origin. Refuses a code that was used or is old, and counts what was wrong; what is right is let in whatever the count.
 
+use crate::sys::random;
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,9 +29,7 @@ fn print(secret: &str) -> Print {
 
 /// A new secret, as hexadecimal digits.
 fn secret() -> io::Result<String> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(random::bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Why somebody is not let in.

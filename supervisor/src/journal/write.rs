@@ -5,6 +5,7 @@
 //! written.
 
 use super::{Key, MAGIC, link};
+use crate::sys::random;
 use stayexec_protocol::{Record, Wire};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -103,7 +104,7 @@ pub fn load_or_make_key(path: &Path) -> io::Result<Key> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => return Err(e),
     }
-    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    key = random::bytes()?;
     // Two first runs may meet here: each writes a file of its own, the link decides, the loser reads the winner's.
     let own = path.with_extension(format!("new-{}", std::process::id()));
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(&own)?.write_all(&key)?;

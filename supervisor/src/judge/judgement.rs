@@ -14,7 +14,7 @@ use crate::clock::Nanos;
 use crate::config::{Origin, Require, RiskLevel};
 use stayexec_policy::forbidden::Operand;
 use stayexec_policy::{Assessment, CommandClass, GateDecision, Tier};
-use stayexec_protocol::{Decision, Event, Message, Reason, Stage};
+use stayexec_protocol::{Decision, Event, Reason, Stage};
 
 /// The variable in which a caller declares the class of what it starts.
 const DECLARED: &[u8] = b"STAYEXEC_DECLARED_CLASS=";
@@ -51,10 +51,10 @@ pub fn judge(session: &mut Session, followed: &Followed, now: Nanos) -> Judgemen
     // What only asks whether a person will be asked uses nothing up.
     let preview = is_preview(session, &followed.event);
     let launched = if preview { session.launch.clone().covers(&followed.event) } else { session.launch.covers(&followed.event) };
-    let (inner, first) = session.inner.enter(&followed.event);
-    if first {
+    let (inner, changed) = session.inner.enter(&mut session.kept.floors, &followed.event);
+    if changed {
         // What was judged before may be said again only as long as every start has the same tier.
-        session.outbox.send(Message::Forget);
+        session.bring_kept();
     }
     let judgement = steps(session, followed, launched, inner, now);
     let judgement = if within::asks(&followed.event) {
@@ -88,7 +88,7 @@ fn steps(session: &Session, followed: &Followed, launched: bool, inner: Option<T
     // Who lets an agent run has not approved all that it will do.
     let bare = fresh || agent || Agents::may_be(event);
     // Where an operand leads can change without its name: such a start is looked at every time.
-    let repeatable = barred == Ok(false) && !bare && !session.inner.is_any();
+    let repeatable = barred == Ok(false) && !bare && !session.inner.is_any(&session.kept.floors);
     let keeps = !fresh && agent::is_line(session, event);
     let ignores_hangup = assessment.ignores_hangup;
     let standing = |decision, reason, note| {

@@ -1,11 +1,13 @@
-//! The rules that a person added and the approvals that are remembered, as they count in a run.
+//! What counts in a run besides its configuration: rules that a person added, approvals that are remembered, inner runs.
 //!
 //! A run begins with those of the store and keeps to them: its warden holds them, and brings them to each supervisor.
 //! Invariant: what is changed through a supervisor counts at once in every run of the workspace; what anybody else writes
 //! into the store counts from the next start on, and is named there. Refuses more than a message holds.
 
 use super::remembered::Remembered;
+use super::session::Session;
 use super::supervisor::Supervisor;
+use super::within::Floors;
 use crate::config::PlacedRule;
 use serde::{Deserialize, Serialize};
 use stayexec_protocol::{FRAME_LIMIT, Message};
@@ -31,13 +33,16 @@ impl OwnRule {
     }
 }
 
-/// What counts in a run.
+/// What counts in a run besides its configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// Rules that a person added.
     pub rules: Vec<OwnRule>,
     /// Remembered approvals.
     pub remembered: Vec<Remembered>,
+    /// What runs inside it bind their processes to.
+    #[serde(default)]
+    pub floors: Floors,
 }
 
 impl Kept {
@@ -62,6 +67,17 @@ impl Kept {
     }
 }
 
+impl Session {
+    /// Hands the warden what counts from now on.
+    pub(super) fn bring_kept(&self) {
+        match self.kept.to_json() {
+            Ok(json) => self.outbox.send(Message::Kept(json)),
+            // What was added was looked at before, and what is taken away leaves room.
+            Err(line) => crate::error::say(&line),
+        }
+    }
+}
+
 impl Supervisor {
     /// Whether every run of a workspace can take this change.
     ///
@@ -80,11 +96,7 @@ impl Supervisor {
     pub(super) fn change_kept(&mut self, folder: &Path, change: impl Fn(&mut Kept)) {
         for session in self.sessions.values_mut().filter(|session| session.folder == folder) {
             change(&mut session.kept);
-            match session.kept.to_json() {
-                Ok(json) => session.outbox.send(Message::Kept(json)),
-                // It was looked at before: what is taken away leaves room.
-                Err(line) => crate::error::say(&line),
-            }
+            session.bring_kept();
         }
         self.questions.ids().into_iter().for_each(|id| self.end_blocked(id));
     }

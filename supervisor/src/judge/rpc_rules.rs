@@ -72,7 +72,7 @@ pub fn list(supervisor: &mut Supervisor, params: Value) -> Result<Text, RpcError
     let Of { workspace } = parameters(params)?;
     let folder = folder(supervisor, &workspace)?;
     let Some(entered) = supervisor.workspaces.get(&folder) else { return Err(store("the store is not open")) };
-    let Kept { rules, remembered } = entered.store.kept().map_err(store)?;
+    let Kept { rules, remembered, .. } = entered.store.kept().map_err(store)?;
     let unlisted = entered.store.unlisted(&supervisor.mac).map_err(store)?;
     let outside = |id: Uuid| unlisted.contains(&id.to_string());
     let rules = rules.iter().map(|own| {

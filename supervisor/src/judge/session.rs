@@ -155,6 +155,7 @@ pub mod testing {
             script: None,
             stdin: Stdin::Null,
             asked: None,
+            filters: 0,
         }
     }
 

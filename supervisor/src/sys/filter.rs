@@ -35,6 +35,9 @@ const TYPING: [u32; 2] = [0x5412, 0x541C];
 const SERVING: u32 = 0xAA00;
 /// The clone flag by which a child is given the caller's parent as its own: CLONE_PARENT (linux/sched.h).
 const SIBLING: u32 = 0x8000;
+/// The classes of fanotify whose groups are asked before a file is opened, by anybody: FAN_CLASS_CONTENT and
+/// FAN_CLASS_PRE_CONTENT (linux/fanotify.h). Who does not answer keeps the gate waiting, on any file system.
+const PERMITTING: u32 = 0x4 | 0x8;
 /// What a process hands to TIOCSTI to learn whether this filter is around it: "stay". It types nothing either way.
 const ASKING: u32 = 0x7374_6179;
 /// What the filter answers then. No kernel says that of an ioctl on no descriptor.
@@ -60,11 +63,11 @@ const fn unless(code: u16, k: u32, skip: u8) -> Instruction {
     Instruction { code, jt: 0, jf: skip, k }
 }
 
-/// The whole program.
-pub fn program() -> Vec<Instruction> {
+/// The whole program, for a tree in which somebody may be root.
+pub fn program(privileged: bool) -> Vec<Instruction> {
     let mut program = vec![load(OFFSET_ARCH)];
     for table in TABLES {
-        let block = table_block(table);
+        let block = table_block(table, privileged);
         // A block ends in a return on every path, so only a mismatch falls through to the next.
         program.push(unless(EQUAL, table.audit, block.len() as u8));
         program.extend(block);
@@ -73,7 +76,7 @@ pub fn program() -> Vec<Instruction> {
     program
 }
 
-fn table_block(table: &Table) -> Vec<Instruction> {
+fn table_block(table: &Table, privileged: bool) -> Vec<Instruction> {
     let mut block = vec![load(OFFSET_NR)];
     if let Some(bit) = X32_BIT {
         block.extend([unless(AT_LEAST, bit, 1), refuse(libc::ENOSYS)]);
@@ -93,6 +96,8 @@ fn table_block(table: &Table) -> Vec<Instruction> {
     block.push(ALLOW);
     block.extend(foreign_limit(table.prlimit64));
     block.extend(true_parent(table));
+    block.extend(own_events(table.perf_event_open, privileged));
+    block.extend([unless(EQUAL, table.fanotify_init, 4), load(argument(0)), unless(ANY_BIT, PERMITTING, 1), refuse(libc::EPERM), ALLOW]);
     block.extend(refuse_each(table.refused));
     block.push(ALLOW);
     block
@@ -134,6 +139,17 @@ fn true_parent(table: &Table) -> [Instruction; 7] {
     ]
 }
 
+/// perf_event_open of a whole processor (pid -1) samples the stacks of every process, the gate's own among them. That of
+/// another process is the kernel's to allow, which asks as it does for a tracer; but not root.
+fn own_events(perf_event_open: u32, privileged: bool) -> Vec<Instruction> {
+    let answer = if privileged {
+        [unless(EQUAL, 0, 1), ALLOW, refuse(libc::EPERM)]
+    } else {
+        [unless(EQUAL, u32::MAX, 1), refuse(libc::EPERM), ALLOW]
+    };
+    [unless(EQUAL, perf_event_open, 4), load(argument(1))].into_iter().chain(answer).collect()
+}
+
 /// Whether the calling process is in a gated tree, by what the kernel says: nothing in an environment decides it.
 pub fn is_around() -> bool {
     // SAFETY: descriptor -1 names no file, so the call changes nothing, and the argument is a number and no pointer.
@@ -148,6 +164,17 @@ pub fn is_around() -> bool {
 /// EACCES without CAP_SYS_ADMIN or no_new_privs; EBUSY where an outer filter has a listener already; EINVAL before 5.19.
 pub fn install(program: &[Instruction]) -> io::Result<OwnedFd> {
     install_with(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+}
+
+/// Adds a filter that lets everything pass to the calling thread: it and all that come from it have one more from then on.
+///
+/// # Errors
+/// EACCES without CAP_SYS_ADMIN or no_new_privs; ENOMEM where there are too many.
+pub fn add_layer() -> io::Result<()> {
+    let program = [ALLOW];
+    let code = libc::sock_fprog { len: 1, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies one instruction from where there is one, and keeps no pointer.
+    checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const code) }).map(drop)
 }
 
 fn install_with(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {

@@ -14,6 +14,7 @@ pub mod pidfd;
 pub mod process;
 pub mod procfs;
 pub mod ptrace;
+pub mod random;
 pub mod socket;
 
 use std::io;

@@ -3,19 +3,22 @@
 //! Invariant: what the C library would try is looked at in its order; the first that is there is judged. Refuses to follow
 //! a program out of the gate unnoticed: one that will not load the library is said so.
 
-use super::call::{Call, State};
+use super::call::{Asker, Call, State};
 use super::called::{self, Said};
 use super::gate::{Errand, Gate};
 use super::intake::LOOK;
+use super::launch::Go;
 use super::lookup::{self, Request};
 use super::shim::Asking;
 use super::trust::View;
-use super::{capture, elf};
+use super::{Plan, capture, elf};
 use crate::sys::notify::Notification;
 use crate::sys::procfs::Procfs;
 use stayexec_protocol::ask::{OwnedAsk, flag};
 use stayexec_protocol::{Event, Reason};
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,14 +48,37 @@ impl Gate {
 
     fn take_ask(&mut self, asking: Asking) {
         let Asking { stream, pid, ask } = asking;
-        let number = self.next_call;
+        let number = self.number_call();
+        self.take_tries(number, pid, tries(&ask, pid, number), Asker::Shim(stream));
+    }
+
+    /// The launch child asks for what it is to execute.
+    pub(super) fn ask_for_launch(&mut self, plan: &Plan, go: Go) {
+        let (call, pid) = (self.number_call(), self.agent);
+        let variable = |(name, value): (OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes()].concat();
+        let said = Said {
+            call,
+            pid,
+            launch: true,
+            request: Request { tid: pid, path: plan.program.as_os_str().as_bytes().to_vec(), base: None, no_follow: false },
+            argv: plan.command.iter().map(|word| word.as_bytes().to_vec()).collect(),
+            environment: plan.launch_environment().into_iter().map(variable).collect(),
+        };
+        self.launched = true;
+        self.take_tries(call, pid, vec![said], Asker::Launch(go));
+    }
+
+    fn number_call(&mut self) -> u64 {
         self.next_call += 1;
-        let tries = tries(&ask, pid, number);
+        self.next_call - 1
+    }
+
+    fn take_tries(&mut self, number: u64, pid: i32, tries: Vec<Said>, asker: Asker) {
         let request = tries.first().map(|said| said.request.clone());
         let notification = Notification { id: 0, tid: pid, nr: 0, arch: 0, args: [0; 6] };
         let state = State::Looking(Instant::now() + LOOK);
         let call =
-            Call { notification, asker: Some(stream), request, group: pid, text_allowed: false, approved: None, digest: [0; 32], state };
+            Call { notification, asker: Some(asker), request, group: pid, text_allowed: false, approved: None, digest: [0; 32], state };
         self.calls.insert(number, call);
         let (procfs, view) = (Arc::clone(&self.procfs), Arc::clone(&self.view));
         match first(&procfs, &view, &tries, true) {
@@ -116,7 +142,7 @@ fn first(procfs: &Procfs, view: &View, tries: &[Said], quick: bool) -> io::Resul
             Err(e) if e.raw_os_error() == Some(libc::ENOEXEC) => {
                 let file = lookup::locate(procfs, &view.devices, &said.request, quick)?;
                 let script = view.vouched(procfs, lookup::script(procfs, &file, &said.request.path), &file, true);
-                let text = capture::text(procfs, &said.request, script, said.argv.clone(), said.call, false)?;
+                let text = capture::text((procfs, view), &said.request, script, said.argv.clone(), said.call, false)?;
                 return Ok(Event { environment: said.environment.clone(), ..text });
             }
             event => return event,

@@ -6,10 +6,12 @@
 use super::capture::Image;
 use super::ending::Ending;
 use super::hold::{Held, Rest};
+use super::launch::Go;
 use super::lookup::Request;
 use super::shim::{self, Beside};
 use super::stack;
 use crate::sys::notify::Notification;
+use stayexec_protocol::ask::Reply as Said;
 use stayexec_protocol::{Event, Verdict};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -71,12 +73,35 @@ pub(super) enum State {
     Ending(Box<Ending>),
 }
 
+/// Who waits for an answer where no filter notifies.
+#[derive(Debug)]
+pub(super) enum Asker {
+    /// A shim.
+    Shim(UnixStream),
+    /// The launch child.
+    Launch(Go),
+}
+
+impl Asker {
+    /// Sends the answer. Who is gone needs none.
+    pub(super) fn reply(&self, said: Said<'_>) {
+        match (self, said) {
+            (Self::Shim(stream), said) => super::shim::reply(stream, said),
+            (Self::Launch(go), Said::GoOn) => drop(go.go()),
+            (Self::Launch(go), Said::Refused(line)) => {
+                super::say(String::from_utf8_lossy(line).trim_start_matches("stayexec: "));
+                let _ = go.refuse();
+            }
+        }
+    }
+}
+
 /// One call.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) notification: Notification,
-    /// Where the shim alone asks: the way to the caller, and there is no notification.
-    pub(super) asker: Option<UnixStream>,
+    /// Where the shim is the whole gate: who waits for the answer, and there is no notification.
+    pub(super) asker: Option<Asker>,
     pub(super) request: Option<Request>,
     /// Thread group of the caller.
     pub(super) group: i32,

@@ -70,6 +70,7 @@ pub fn event(procfs: &Procfs, view: &View, said: &Said, quick: bool) -> io::Resu
         script,
         stdin: capture::standard_input(&process),
         asked: None,
+        filters: view.layers.above(&process, &said.environment)?,
     })
 }
 

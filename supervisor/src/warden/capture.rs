@@ -49,6 +49,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
     let (executable, set_user) = view.executable(&process, registers.ip(), here)?;
     let unprivileged = set_user.is_some_and(|owner| owner != initial.euid);
     let stat = process.stat()?;
+    let filters = view.layers.above(&process, &initial.environment)?;
     let event = Event {
         call,
         stage: Stage::Loaded,
@@ -66,6 +67,7 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         script: None,
         stdin: standard_input(&process),
         asked: None,
+        filters,
     };
     Ok(Image { event, parent: stat.parent, registers, executed: initial.executed, here, unprivileged, before: Runs::Other })
 }
@@ -96,7 +98,14 @@ pub fn complete(procfs: &Procfs, view: &View, image: &mut Image, quick: bool) ->
 ///
 /// # Errors
 /// Whatever kept a part from being read.
-pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Vec<Vec<u8>>, call: u64, launch: bool) -> io::Result<Event> {
+pub fn text(
+    (procfs, view): (&Procfs, &View),
+    request: &lookup::Request,
+    script: Script,
+    argv: Vec<Vec<u8>>,
+    call: u64,
+    launch: bool,
+) -> io::Result<Event> {
     let process = procfs.process(request.tid)?;
     let stat = process.stat()?;
     let (uid, euid) = users(&process)?;
@@ -126,6 +135,7 @@ pub fn text(procfs: &Procfs, request: &lookup::Request, script: Script, argv: Ve
         script: Some(script),
         stdin: standard_input(&process),
         asked: None,
+        filters: view.layers.above(&process, &[])?,
     })
 }
 

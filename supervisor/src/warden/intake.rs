@@ -4,11 +4,11 @@
 //! the kernel makes an attaching tracer wait for a sibling's exec, which may itself wait for the tracer. Refuses, with
 //! EPERM, what it cannot attach to.
 
-use super::call::{Call, State, Subject};
+use super::call::{Asker, Call, State, Subject};
 use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::lookup::{self, Found};
-use super::{arguments, capture, repeat, shim};
+use super::{arguments, capture, repeat};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::ask::Reply as Said;
@@ -96,7 +96,7 @@ impl Gate {
         let (notification, Some(request)) = (call.notification, call.request.clone()) else { return };
         let launch = self.is_launch(notification.tid);
         let argv = self.watch.during(|| arguments::vector(&notification));
-        let event = argv.and_then(|argv| capture::text(&self.procfs, &request, script, argv, number, launch));
+        let event = argv.and_then(|argv| capture::text((&self.procfs, &self.view), &request, script, argv, number, launch));
         match event {
             Ok(_) if !self.is_waiting(notification.id) => drop(self.calls.remove(number)),
             Ok(event) if self.is_refused_again(number, &event) => {}
@@ -192,7 +192,10 @@ impl Gate {
     pub(super) fn tell_and_refuse(&mut self, number: u64, line: String) {
         if self.calls.get(number).is_some_and(|call| call.asker.is_some()) {
             let asker = self.calls.remove(number).and_then(|call| call.asker);
-            return asker.iter().for_each(|asker| shim::reply(asker, Said::Refused(line.trim_end().as_bytes())));
+            if let (Some(Asker::Launch(_)), Some(alone)) = (&asker, &mut self.alone) {
+                alone.expect_no_hello();
+            }
+            return asker.iter().for_each(|asker| asker.reply(Said::Refused(line.trim_end().as_bytes())));
         }
         let Some(call) = self.calls.get(number) else { return };
         let (group, mode) = (call.group, self.mode);
@@ -238,7 +241,7 @@ impl Gate {
         let Some(call) = self.calls.remove(number) else { return };
         self.launched |= self.is_launch(call.notification.tid) && !call.text_allowed;
         match &call.asker {
-            Some(asker) => shim::reply(asker, Said::GoOn),
+            Some(asker) => asker.reply(Said::GoOn),
             None => self.answer(call.notification.id, Reply::Continue),
         }
     }
@@ -253,8 +256,8 @@ impl Gate {
         let Some(call) = self.calls.remove(number) else { return };
         match &call.asker {
             // Of what is not there the C library says so by itself.
-            Some(asker) if is_absence(errno) => shim::reply(asker, Said::GoOn),
-            Some(asker) => shim::reply(asker, Said::Refused(b"stayexec: denied: it was refused a moment ago, under another name")),
+            Some(asker) if is_absence(errno) => asker.reply(Said::GoOn),
+            Some(asker) => asker.reply(Said::Refused(b"stayexec: denied: it was refused a moment ago, under another name")),
             None => self.answer(call.notification.id, Reply::Errno(errno)),
         }
     }

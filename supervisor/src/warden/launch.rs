@@ -28,18 +28,36 @@ pub struct Launched {
     pub listener: Option<OwnedFd>,
     /// News of it from the reaper.
     pub news: UnixStream,
-    go: UnixStream,
+    /// The word to go, or not to.
+    pub go: Go,
 }
 
-impl Launched {
-    /// Lets the child execute the program.
+/// What lets the launch child execute the program. Without a word it ends as if the gate had failed.
+#[derive(Debug)]
+pub struct Go(UnixStream);
+
+impl Go {
+    /// It may.
     ///
     /// # Errors
     /// EPIPE where it has ended.
-    pub fn go(&mut self) -> io::Result<()> {
-        self.go.write_all(b"g")
+    pub fn go(&self) -> io::Result<()> {
+        (&self.0).write_all(&[GO])
     }
 
+    /// It was refused.
+    ///
+    /// # Errors
+    /// EPIPE where it has ended.
+    pub fn refuse(&self) -> io::Result<()> {
+        (&self.0).write_all(&[REFUSED])
+    }
+}
+
+const GO: u8 = b'g';
+const REFUSED: u8 = b'r';
+
+impl Launched {
     /// Whether the warden can attach to it, and so to what it starts: tried out while it waits.
     ///
     /// # Errors
@@ -77,7 +95,7 @@ pub fn launch(
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&everything), Some(&mut before)).map_err(|e| step("block signals")(e.into()))?;
     if process::fork().map_err(step("fork"))? == Fork::Child {
         drop((ours, news));
-        reaper::live(reports, || child.become_agent(childs, &before));
+        reaper::live(reports, plan.temporary.as_deref(), || child.become_agent(childs, &before));
     }
     drop((childs, reports));
     receive(ours, news)
@@ -96,7 +114,7 @@ fn receive(mut ours: UnixStream, mut news: UnixStream) -> Result<Launched, RunEr
         return Err(failed_step(errno.parse().unwrap_or(0), what));
     }
     let pid = reaper::first_pid(&mut news).map_err(|cause| RunError::Step { step: "hear from the reaper", cause })?;
-    Ok(Launched { pid, listener, news, go: ours })
+    Ok(Launched { pid, listener, news, go: Go(ours) })
 }
 
 /// What a child without a filter says when it is ready; a failed step begins with a number.
@@ -151,7 +169,7 @@ impl Child {
             as_script,
             environment,
             shim,
-            code: filter::program(),
+            code: filter::program(privileged),
             privileged,
             filtered: plan.require != Mode::Preload,
             user: plan.user.clone(),
@@ -176,6 +194,9 @@ impl Child {
         let mut word = [0];
         if (&socket).read_exact(&mut word).is_err() {
             process::exit_now(i32::from(crate::exit_code::GATE_FAILED));
+        }
+        if word != [GO] {
+            process::exit_now(i32::from(crate::exit_code::NOT_EXECUTABLE));
         }
         restore_signals(mask);
         process::set_descriptor_limit(self.descriptors);

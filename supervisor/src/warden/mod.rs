@@ -27,6 +27,8 @@ mod images;
 mod incall;
 mod intake;
 mod launch;
+mod layers;
+mod leftover;
 mod link;
 mod loading;
 mod lookup;
@@ -54,13 +56,12 @@ pub use fence::Writable;
 pub use plan::{Plan, RunError, User};
 
 use crate::journal::{self, Journal};
-use crate::sys::{notify, process, procfs::Procfs};
+use crate::sys::{notify, process, procfs::Procfs, random};
 use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     let form = if plan.require == Mode::Preload { Form::Alone } else { Form::Beside };
     let shim = if form == Form::Alone { Some(laid_alone(plan)?) } else { laid(plan) };
     let entries = shim.as_ref().map(|shim| shim.entries(preload(plan).as_deref(), form));
-    let mut launched = launch::launch(plan, &plan.program, given, entries)?;
+    let launched = launch::launch(plan, &plan.program, given, entries)?;
     if plan.require == Mode::Verify {
         launched.try_attaching().map_err(|e| RunError::Unsupported(unattachable(&e)))?;
     }
@@ -109,8 +110,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     if let Some(listener) = &launched.listener {
         notify::prefer_caller_cpu(listener.as_fd());
     }
-    launched.go().map_err(step("start the agent"))?;
-    let gate = Gate {
+    let mut gate = Gate {
         mode: plan.require,
         holds_calls: plan.holds_calls,
         agent: launched.pid,
@@ -119,8 +119,7 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         beside,
         alone,
         silent: HashSet::new(),
-        // Alone, the shim sees what the launched program starts, and never the launch itself.
-        launched: form == Form::Alone,
+        launched: false,
         key,
         listener: launched.listener,
         procfs,
@@ -147,6 +146,12 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
         explained: false,
         unrecorded: false,
     };
+    if form == Form::Alone {
+        // The shim sees what the launched program starts, and never the launch itself.
+        gate.ask_for_launch(plan, launched.go);
+    } else {
+        launched.go.go().map_err(step("start the agent"))?;
+    }
     // Reading the configuration took room that the gate, which stays for hours, has no use for.
     process::trim_heap();
     gate.run().map(exit_status).map_err(step("keep the gate"))
@@ -192,8 +197,7 @@ fn preload(plan: &Plan) -> Option<Vec<u8>> {
 fn introduction(plan: &Plan, run: [u8; 16], started: i64) -> io::Result<Enlist> {
     let variables = plan.launch_environment();
     let environment = variables.iter().map(|(key, value)| [key.as_bytes(), b"=", value.as_bytes()].concat()).collect();
-    let mut secret = [0; 32];
-    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut secret))?;
+    let secret = random::bytes()?;
     Ok(Enlist {
         run,
         config: plan.config.clone(),

@@ -2,12 +2,13 @@
 //!
 //! Whether there is an outer gate is found out by starting this program as `stayexec within`, which every gate that judges
 //! loaded images denies: only such a gate makes an image that was started end with 126 before its first instruction.
-//! Invariant: the answer is the kernel's and the outer warden's own; no variable, name or file in the tree can give it.
+//! Invariant: the answer is the kernel's and the outer warden's own; no variable, name or file in the tree can give it. The
+//! inner run marks itself by a filter, which nobody below can take off.
 //! Refuses to join any other gate: there the inner run does not start.
 
 use super::{RunError, Writable};
 use crate::exit_code;
-use crate::sys::process;
+use crate::sys::{filter, process};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -30,12 +31,40 @@ pub fn is_within() -> bool {
     probe.status().is_ok_and(|status| status.code() == Some(i32::from(exit_code::NOT_EXECUTABLE)))
 }
 
-/// Becomes `command`, whose first word was found at `program`, confined as told, and declares its tier. Returns only with an
+/// A run to be made inside another.
+#[derive(Debug)]
+pub struct Inside<'a> {
+    /// Where the command's first word was found.
+    pub program: &'a Path,
+    /// The command.
+    pub command: &'a [OsString],
+    /// Its tier.
+    pub tier: &'a str,
+    /// What it may write to.
+    pub writable: &'a Writable,
+    /// A folder that goes with it.
+    pub temporary: Option<&'a Path>,
+    /// Variables that it gets.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Becomes the command, confined as told, with one filter more than before, and declares its tier. Returns only with an
 /// error.
-pub fn join(program: &Path, command: &[OsString], tier: &str, writable: &Writable, more: Vec<(OsString, OsString)>) -> RunError {
+pub fn join(inside: Inside<'_>) -> RunError {
+    let Inside { program, command, tier, writable, temporary, environment: more } = inside;
+    let step = |step| move |cause| RunError::Step { step, cause };
     let privileged = process::has_capability(process::CAP_SYS_ADMIN);
-    if let Err(cause) = super::fence::raise(writable, privileged) {
-        return RunError::Step { step: "confine the run", cause };
+    // The confined run itself could not remove it.
+    let cleaning = temporary.map_or(Ok(()), super::leftover::remove_after_this);
+    let confined = cleaning.map_err(step("look after the run's temporary folder")).and_then(|()| {
+        super::fence::raise(writable, privileged).map_err(step("confine the run"))?;
+        if !privileged {
+            process::set_no_new_privs().map_err(step("set no_new_privs"))?;
+        }
+        filter::add_layer().map_err(step("mark the run's processes"))
+    });
+    if let Err(error) = confined {
+        return error;
     }
     let own = more.into_iter().chain([(TIER.into(), tier.into())]).collect::<Vec<(OsString, OsString)>>();
     let kept = std::env::vars_os().filter(|(name, _)| !own.iter().any(|(added, _)| added == name)).collect::<Vec<_>>();

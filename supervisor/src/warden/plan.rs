@@ -32,6 +32,8 @@ pub struct Plan {
     pub origin: String,
     /// What the tree may write to.
     pub writable: Writable,
+    /// A folder that goes with the run.
+    pub temporary: Option<PathBuf>,
     /// Variables that the launched program gets in addition; they replace those of the same name.
     pub environment: Vec<(OsString, OsString)>,
     /// The mode of the gate.

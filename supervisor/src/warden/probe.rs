@@ -81,7 +81,7 @@ fn with_filter(probe: &mut Probe, plan: &Plan, given: process::DescriptorLimit) 
     let launched = launch::launch(plan, Path::new(PROGRAM), given, None);
     let Some(mut launched) = probe.tried(FILTER, launched) else { return };
     let Some(listener) = launched.listener.take() else { return };
-    let received = launched.go().and_then(|()| receive(listener.as_fd()));
+    let received = launched.go.go().and_then(|()| receive(listener.as_fd()));
     let mut ended = Err(io::ErrorKind::NotFound.into());
     if let Some(call) = probe.tried(CALL, received) {
         probe.tried(WORDS, arguments::vector(&call).and_then(|_| arguments::environment(&call)));
@@ -100,9 +100,9 @@ fn greeting(plan: &Plan, given: process::DescriptorLimit) -> Result<(), RunError
     let step = |cause| RunError::Step { step: "hear the preload library", cause };
     let shim = Room::make(&plan.rooms, plan.run, false).and_then(Shim::lay).map_err(step)?;
     let entries = shim.entries(None, Form::Alone);
-    let mut launched = launch::launch(plan, Path::new(PROGRAM), given, Some(entries))?;
+    let launched = launch::launch(plan, Path::new(PROGRAM), given, Some(entries))?;
     let mut alone = Alone::listen(shim, launched.pid).map_err(step)?;
-    launched.go().and_then(|()| readable(alone.descriptor())).map_err(step)?;
+    launched.go.go().and_then(|()| readable(alone.descriptor())).map_err(step)?;
     while alone.greeting().is_some() {
         let Some(number) = alone.accept() else { return Err(step(io::ErrorKind::InvalidData.into())) };
         // Its hello is a few bytes, sent as soon as it has connected.

@@ -5,10 +5,13 @@
 //! tells every stop and the end of the launched process, and lives until no child is left or the warden is gone. Refuses
 //! signals: all are blocked.
 
+use super::leftover;
 use crate::sys::process::{self, Fork};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::parent_id;
+use std::path::Path;
 
 /// What the reaper tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +27,14 @@ pub enum News {
 const PID: u8 = 0;
 const STATUS: u8 = 1;
 
-/// Forks the child and reaps until nothing is left.
-pub fn live(mut reports: UnixStream, child: impl FnOnce()) -> ! {
+/// Forks the child and reaps until nothing is left. The folder goes with the launched process where no warden is left to
+/// remove it.
+pub fn live(mut reports: UnixStream, temporary: Option<&Path>, child: impl FnOnce()) -> ! {
     let failed = i32::from(crate::exit_code::GATE_FAILED);
     if process::become_subreaper().is_err() {
         process::exit_now(failed);
     }
-    let warden = std::os::unix::process::parent_id() as i32;
+    let warden = parent_id() as i32;
     let pid = match process::fork() {
         Ok(Fork::Child) => {
             drop(reports);
@@ -54,17 +58,26 @@ pub fn live(mut reports: UnixStream, child: impl FnOnce()) -> ! {
             Ok(Some((who, status))) if who == pid => {
                 // The warden stops and goes on with the agent, for the shell that waits for it. Whoever sees both in their
                 // order does it: a warden that stopped itself could miss the news that ends its stop.
-                if libc::WIFSTOPPED(status) {
-                    let _ = process::kill(warden, libc::SIGSTOP);
-                } else if libc::WIFCONTINUED(status) {
-                    let _ = process::kill(warden, libc::SIGCONT);
+                let ended = !libc::WIFSTOPPED(status) && !libc::WIFCONTINUED(status);
+                let there = parent_id() as i32 == warden;
+                if there && !ended {
+                    let _ = process::kill(warden, if libc::WIFSTOPPED(status) { libc::SIGSTOP } else { libc::SIGCONT });
                 }
-                if tell(&mut reports, STATUS, status).is_err() {
+                if tell(&mut reports, STATUS, status).is_err() && ended {
+                    // The warden was killed.
+                    temporary.inspect(|folder| leftover::remove(folder));
                     process::exit_now(0);
                 }
             }
             Ok(Some(_)) => {}
-            Ok(None) => process::exit_now(0),
+            Ok(None) => {
+                if let Some(folder) = temporary {
+                    // It says nothing: this is its end. One that ends in order has removed the folder by then.
+                    let _ = reports.read(&mut [0]);
+                    leftover::remove(folder);
+                }
+                process::exit_now(0)
+            }
             Err(_) => {}
         }
     }

@@ -60,6 +60,7 @@ pub fn likeness(digest: &[u8; 32], event: &Event) -> Likeness {
     event.root.put(&mut rest);
     event.stdin.put(&mut rest);
     event.asked.put(&mut rest);
+    event.filters.put(&mut rest);
     event.script.is_some().put(&mut rest);
     if let Some(script) = &event.script {
         script.path.put(&mut rest);
@@ -103,6 +104,7 @@ mod tests {
             script: None,
             stdin: Stdin::Null,
             asked: None,
+            filters: 0,
         }
     }
 

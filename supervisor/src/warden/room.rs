@@ -8,6 +8,12 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long another run may take to make its folder.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The folder; removed when dropped.
 #[derive(Debug)]
@@ -34,7 +40,7 @@ impl Room {
             fs::set_permissions(parent, fs::Permissions::from_mode(mode))?;
         }
         // Held while folders come and go: one that has just been made is not yet anybody's.
-        let _door = lock(parent, FlockArg::LockExclusive)?;
+        let _door = door(parent)?;
         sweep(parent);
         let path = parent.join(uuid::Uuid::from_bytes(run).simple().to_string());
         DirBuilder::new().mode(mode).create(&path)?;
@@ -58,6 +64,17 @@ impl Drop for Room {
 
 fn lock(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
     Flock::lock(File::open(path)?, how).map_err(|(_, errno)| errno.into())
+}
+
+/// The lock under which folders come and go. Whoever runs as the same user can keep it: nobody waits for that without end.
+fn door(parent: &Path) -> io::Result<Flock<File>> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match lock(parent, FlockArg::LockExclusiveNonblock) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
 }
 
 /// Removes the folders that no run holds.
@@ -84,7 +101,9 @@ mod tests {
         let other = Room::make(dir.path(), [8; 16], false)?;
         assert!(!left.exists() && room.path("x").exists());
         let path = other.path("");
-        drop(other);
+        let kept = door(dir.path())?;
+        assert!(Room::make(dir.path(), [9; 16], false).is_err(), "somebody keeps the lock");
+        drop((kept, other));
         assert!(!path.exists() && room.path("x").exists());
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! the image; where a look fails the fact is false. Refuses to add the facts up.
 
 use super::devices::Devices;
+use super::layers::Layers;
 use crate::sys::path::{self, Lookup, Status};
 use crate::sys::procfs::{ProcessDir, Procfs};
 use stayexec_protocol::{Executable, FileId, Script};
@@ -24,6 +25,8 @@ pub struct View {
     seen: Mutex<HashMap<(Vec<u8>, FileId), Place>>,
     /// Which file systems may be looked at.
     pub devices: Devices,
+    /// How many filters a process has besides the run's own.
+    pub layers: Layers,
 }
 
 /// An ELF interpreter.
@@ -60,7 +63,8 @@ impl View {
         let root: OwnedFd = std::fs::File::open("/")?.into();
         let launched_root = place_of(&launched.follow_status("root")?);
         let devices = Devices::take(&launched.mounts()?);
-        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices })
+        let layers = Layers::of(launched)?;
+        Ok(Self { root, launched_root, started, seen: Mutex::default(), devices, layers })
     }
 
     /// Facts about the image of `process`, whose first instruction is at `ip`; `here` is what [`View::is_here`] says of it.

@@ -145,6 +145,7 @@ pub fn event(call: u64) -> Event {
         script: None,
         stdin: Stdin::Null,
         asked: None,
+        filters: 0,
     }
 }
 

@@ -33,7 +33,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn kept(&self) -> Result<Kept, StoreError> {
-        Ok(Kept { rules: self.rules()?, remembered: self.remembered()? })
+        Ok(Kept { rules: self.rules()?, remembered: self.remembered()?, ..Kept::default() })
     }
 
     /// Keeps an approval.

@@ -15,7 +15,9 @@ pub const NATIVE: Table = Table {
     prlimit64: 261,
     clone: 220,
     clone3: 435,
-    refused: &[271, 171, 170, 112, 266, 282],
+    perf_event_open: 241,
+    fanotify_init: 262,
+    refused: &[271, 171, 170, 112, 266, 282, 280],
 };
 
 /// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: clock_settime64 and
@@ -30,7 +32,9 @@ pub const TABLES: &[Table] = &[
         prlimit64: 369,
         clone: 120,
         clone3: 435,
-        refused: &[377, 124, 79, 262, 372, 388, 404, 405],
+        perf_event_open: 364,
+        fanotify_init: 367,
+        refused: &[377, 124, 79, 262, 372, 388, 404, 405, 386],
     },
 ];
 

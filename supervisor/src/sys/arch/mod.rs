@@ -27,9 +27,13 @@ pub struct Table {
     pub clone: u32,
     /// clone3.
     pub clone3: u32,
+    /// perf_event_open.
+    pub perf_event_open: u32,
+    /// fanotify_init.
+    pub fanotify_init: u32,
     /// Calls that no program in a tree has any business with, whatever their arguments: process_vm_writev (into processes
-    /// that were judged), what sets the clock (by which *unchanged since before the run* is told), and userfaultfd (memory
-    /// behind it keeps whoever reads it waiting).
+    /// that were judged), what sets the clock (by which *unchanged since before the run* is told), userfaultfd (memory
+    /// behind it keeps whoever reads it waiting), and bpf (root's programs in the kernel read and write every process).
     pub refused: &'static [u32],
 }
 

@@ -15,7 +15,9 @@ pub const NATIVE: Table = Table {
     prlimit64: 302,
     clone: 56,
     clone3: 435,
-    refused: &[311, 159, 164, 227, 305, 323],
+    perf_event_open: 298,
+    fanotify_init: 300,
+    refused: &[311, 159, 164, 227, 305, 323, 321],
 };
 
 /// Every table that a process can enter on this processor. Refused in the 32-bit one, besides: stime, clock_settime64,
@@ -30,7 +32,9 @@ pub const TABLES: &[Table] = &[
         prlimit64: 340,
         clone: 120,
         clone3: 435,
-        refused: &[348, 124, 79, 264, 343, 374, 25, 404, 405],
+        perf_event_open: 336,
+        fanotify_init: 338,
+        refused: &[348, 124, 79, 264, 343, 374, 25, 404, 405, 357],
     },
 ];
 

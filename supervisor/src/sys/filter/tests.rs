@@ -25,8 +25,8 @@ impl Data {
 }
 
 /// Runs the program as the kernel would, and checks that every jump stays inside.
-fn interpret(data: Data) -> u32 {
-    let program = program();
+fn interpret(data: Data, privileged: bool) -> u32 {
+    let program = program(privileged);
     let (mut pc, mut accumulator) = (0usize, 0u32);
     loop {
         let i = program[pc];
@@ -48,7 +48,9 @@ const REFUSED: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 
 fn call(arch: u32, nr: u32, args: [u64; 6]) -> u32 {
-    interpret(Data { nr, arch, args })
+    let [root, user] = [true, false].map(|privileged| interpret(Data { nr, arch, args }, privileged));
+    assert_eq!(root, user, "{nr}");
+    user
 }
 
 #[test]
@@ -153,6 +155,29 @@ fn limits_are_set_on_oneself_alone() {
 }
 
 #[test]
+fn nobody_looks_into_other_processes_or_answers_for_their_opens() {
+    for table in TABLES {
+        let perf = |pid: u64| {
+            let data = Data { nr: table.perf_event_open, arch: table.audit, args: [0x7000, pid, u64::MAX, u64::MAX, 0, 0] };
+            [true, false].map(|privileged| interpret(data, privileged))
+        };
+        assert_eq!(perf(0), [ALLOWED; 2]);
+        assert_eq!(perf(7 << 32), [ALLOWED; 2], "the kernel takes a pid as an int");
+        assert_eq!(perf(4_242), [REFUSED, ALLOWED]);
+        assert_eq!([perf(u64::MAX), perf(u64::from(u32::MAX))], [[REFUSED; 2]; 2]);
+        let notice = |flags: u64| call(table.audit, table.fanotify_init, [flags, 0, 0, 0, 0, 0]);
+        for flags in [0, 0x1, 0x3, 0x10, 0x200, 0xe01] {
+            assert_eq!(notice(flags), ALLOWED, "{flags:#x}");
+        }
+        for flags in [0x4, 0x8, 0x5, 0xc, 0x20f] {
+            assert_eq!(notice(flags), REFUSED, "{flags:#x}");
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    assert_eq!([NATIVE.perf_event_open, NATIVE.fanotify_init].map(i64::from), [libc::SYS_perf_event_open, libc::SYS_fanotify_init]);
+}
+
+#[test]
 #[cfg(target_arch = "x86_64")]
 fn what_is_refused_is_what_the_kernel_calls_so() {
     let names = [
@@ -162,6 +187,7 @@ fn what_is_refused_is_what_the_kernel_calls_so() {
         libc::SYS_clock_settime,
         libc::SYS_clock_adjtime,
         libc::SYS_userfaultfd,
+        libc::SYS_bpf,
     ];
     assert_eq!(NATIVE.refused.iter().map(|&nr| i64::from(nr)).collect::<Vec<_>>(), names);
 }

@@ -106,6 +106,11 @@ impl Alone {
         }
     }
 
+    /// The agent was not started.
+    pub fn expect_no_hello(&mut self) {
+        self.greeting = None;
+    }
+
     /// Until when the agent's hello is waited for.
     pub fn greeting(&self) -> Option<Instant> {
         self.greeting
