@@ -148,7 +148,7 @@ fn a_rule_that_came_while_no_supervisor_was_there_ends_what_comes_back() -> Resu
     let rule: crate::config::Rule = serde_json::from_value(json!({ "match": ["frobnicate"], "decision": "block" }))?;
     let placed = crate::config::PlacedRule { rule, place: "me".into() };
     let rules = vec![crate::judge::kept::OwnRule { id: Uuid::now_v7(), placed }];
-    stage.kept = crate::judge::kept::Kept { rules, remembered: vec![] }.to_json()?;
+    stage.kept = crate::judge::kept::Kept { rules, ..Default::default() }.to_json()?;
     stage.restart()?;
     stage.say(Message::Reopen(unknown(5), verdict));
     let answer = stage.answer()?;
