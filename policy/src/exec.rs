@@ -91,6 +91,36 @@ pub struct Places<'a> {
     pub own_files: OwnFiles<'a>,
 }
 
+/// What a launcher in a directory of PATH starts was installed with it: the directory's end, and below the same home the
+/// folder with one directory a version, and where the programs lie in that.
+const INSTALLED: &[(&str, &str, &str)] = &[
+    ("/.cargo/bin", "/.rustup/toolchains/*", "/bin"),
+    ("/.pyenv/shims", "/.pyenv/versions/*", "/bin"),
+    ("/.pyenv/shims", "/.pyenv/libexec", ""),
+    ("/.pyenv/bin", "/.pyenv/libexec", ""),
+    ("/.rbenv/shims", "/.rbenv/versions/*", "/bin"),
+    ("/.rbenv/shims", "/.rbenv/libexec", ""),
+    ("/.rbenv/bin", "/.rbenv/libexec", ""),
+    ("/.nodenv/shims", "/.nodenv/versions/*", "/bin"),
+    ("/.nodenv/shims", "/.nodenv/libexec", ""),
+    ("/.nodenv/bin", "/.nodenv/libexec", ""),
+    ("/.volta/bin", "/.volta/tools/image/node/*", "/bin"),
+];
+
+/// `parent` is such a directory for `dir`.
+fn installed_with(parent: &[u8], dir: &[u8]) -> bool {
+    INSTALLED.iter().any(|(end, folder, programs)| {
+        let below = dir.strip_suffix(end.as_bytes()).and_then(|home| parent.strip_prefix(home));
+        below.is_some_and(|below| match folder.strip_suffix('*') {
+            Some(folder) => below
+                .strip_prefix(folder.as_bytes())
+                .and_then(|rest| rest.strip_suffix(programs.as_bytes()))
+                .is_some_and(|version| !version.is_empty() && !version.contains(&b'/')),
+            None => below == folder.as_bytes(),
+        })
+    })
+}
+
 /// `path` is `dir` or lies below it, component by component.
 pub(crate) fn below(path: &[u8], dir: &[u8]) -> bool {
     let dir = dir.strip_suffix(b"/").unwrap_or(dir);
@@ -122,7 +152,8 @@ impl FileFacts<'_> {
 
     fn in_launch_path(&self, places: &Places<'_>) -> bool {
         let parent = self.parent();
-        places.launch_path.iter().any(|dir| !parent.is_empty() && dir.strip_suffix(b"/").unwrap_or(dir) == parent)
+        let dirs = || places.launch_path.iter().map(|dir| dir.strip_suffix(b"/").unwrap_or(dir));
+        !parent.is_empty() && dirs().any(|dir| dir == parent || installed_with(parent, dir))
     }
 
     fn in_trusted_dir(&self, places: &Places<'_>) -> bool {
@@ -160,5 +191,11 @@ mod tests {
         assert!(!file(b"/tmp/ls").trusted(&places));
         assert!(file(b"/tmpfoo/ls").trusted(&places));
         assert!(!file(b"ls").trusted(&places));
+        let of_dev = |path| FileFacts { root_owned: false, ..file(path) };
+        assert!(of_dev(b"/home/dev/.rustup/toolchains/stable/bin/cargo").trusted(&places));
+        assert!(!of_dev(b"/home/dev/.rustup/toolchains/stable/lib/bin/cargo").trusted(&places));
+        assert!(!of_dev(b"/home/dev/.rustup/toolchains/bin/cargo").trusted(&places));
+        assert!(!of_dev(b"/home/x/.rustup/toolchains/stable/bin/cargo").trusted(&places));
+        assert!(!of_dev(b"/home/dev/.pyenv/versions/3.12/bin/python3").trusted(&places));
     }
 }

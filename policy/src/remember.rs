@@ -18,6 +18,9 @@ use crate::{CommandClass, Exec, Places, SecurityPolicy};
 pub struct Shape {
     /// Path of the program.
     pub program: String,
+    /// The name that it was called by, where that says which of several programs it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// Subcommand words.
     pub words: Vec<String>,
     /// Options with their values, in alphabetical order.
@@ -44,21 +47,25 @@ impl Shape {
         let program = std::str::from_utf8(exec.file.path).ok()?.to_owned();
         let argv: Vec<String> =
             exec.argv.iter().skip(1).map(|arg| std::str::from_utf8(arg).map(str::to_owned)).collect::<Result<_, _>>().ok()?;
-        let name = program.rsplit('/').next().unwrap_or(&program);
-        let entry = policy.knowledge().program(name);
+        let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let (file, word) = (base(&program), exec.argv.first().and_then(|word| std::str::from_utf8(word).ok()).map(base));
+        let known = policy.knowledge().called(&file, word.as_deref());
+        let other = known.besides.is_some() || known.strange;
+        let called = (other || known.name != file).then(|| word.clone().unwrap_or_default());
+        let entry = policy.knowledge().program(known.name);
         let kind = entry.map_or(Kind::Exact, |entry| kind(entry, &argv));
         let assessment = policy.classify_argv(exec, places);
         if matches!(kind, Kind::Never) || !assessment.text_seen || !assessment.self_contained {
             return None;
         }
-        match entry.filter(|_| trusted && class < CommandClass::Network && matches!(kind, Kind::Shape)) {
-            None => Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: !trusted, class }),
+        match entry.filter(|_| trusted && !other && class < CommandClass::Network && matches!(kind, Kind::Shape)) {
+            None => Some(Self { program, called, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: !trusted, class }),
             Some(entry) => match split(entry, &argv) {
                 Some((words, mut options)) => {
                     options.sort_unstable();
-                    Some(Self { program, words, options, exact: None, same_file: false, class })
+                    Some(Self { program, called, words, options, exact: None, same_file: false, class })
                 }
-                None => Some(Self { program, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: false, class }),
+                None => Some(Self { program, called, words: Vec::new(), options: Vec::new(), exact: Some(argv), same_file: false, class }),
             },
         }
     }
@@ -72,17 +79,20 @@ impl Shape {
     /// One line for the person who is about to save it, without secrets.
     #[must_use]
     pub fn describe(&self) -> String {
-        let mut words = vec![self.program.clone()];
+        // What is a secret goes by the program that it is.
+        let mut words = vec![self.called.as_ref().unwrap_or(&self.program).clone()];
         words.extend(self.exact.iter().flatten().chain(&self.words).cloned());
         // A value is told from its option: so it is looked at as what it is.
         words.extend(self.options.iter().flat_map(|option| option.splitn(2, '=').map(str::to_owned)));
         let raw: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
         let shown = crate::redact::argv(&raw);
-        let line = shown.iter().map(|word| crate::display::word(&String::from_utf8_lossy(word))).collect::<Vec<_>>().join(" ");
+        let rest = shown.iter().skip(1).map(|word| crate::display::word(&String::from_utf8_lossy(word)));
+        let line = std::iter::once(crate::display::word(&self.program)).chain(rest).collect::<Vec<_>>().join(" ");
+        let called = self.called.as_ref().map_or_else(String::new, |name| format!(" (called {})", crate::display::word(name)));
         match self.exact {
-            Some(_) if self.same_file => format!("exactly `{line}`, up to {}, while the file stays as it is", self.class),
-            Some(_) => format!("exactly `{line}`, up to {}", self.class),
-            None => format!("`{line} …` with any operands, up to {}", self.class),
+            Some(_) if self.same_file => format!("exactly `{line}`{called}, up to {}, while the file stays as it is", self.class),
+            Some(_) => format!("exactly `{line}`{called}, up to {}", self.class),
+            None => format!("`{line} …`{called} with any operands, up to {}", self.class),
         }
     }
 }
@@ -104,7 +114,7 @@ fn kind(entry: &Entry, argv: &[String]) -> Kind {
 }
 
 /// Handlers that read operands as names of files or of what a repository holds, and nothing else.
-const NAMES_ALONE: &[&str] = &["git", "git-list", "checkout", "restore", "clean", "reflog", "chmod", "sinks"];
+const NAMES_ALONE: &[&str] = &["git", "git-list", "checkout", "restore", "clean", "reflog", "chmod", "sinks", "cargo"];
 
 /// What an operand of this entry does is in its table: no option goes unvetted, none and no operand holds a command.
 fn is_table(entry: &Entry) -> bool {
@@ -231,6 +241,19 @@ mod tests {
         let openssl = ["openssl", "enc", "-k", secret];
         let shown = shape("/usr/bin/openssl", &openssl, CommandClass::Write).map(|shape| shape.describe());
         assert!(shown.is_some_and(|shown| !shown.contains(secret)));
+    }
+
+    #[test]
+    fn a_file_of_several_programs_is_remembered_as_the_one_that_it_was() {
+        use CommandClass::Write;
+        let rustup = "/home/dev/.cargo/bin/rustup";
+        let build = shape(rustup, &["cargo", "build", "x"], Write).unwrap();
+        assert!(covers(&build, rustup, &["cargo", "build", "y"], Write));
+        assert!(!covers(&build, rustup, &["rustup", "build", "x"], Write));
+        assert!(!covers(&build, rustup, &["rustc", "build", "x"], Write));
+        let touch = shape("/usr/bin/busybox", &["touch", "x"], Write).unwrap();
+        assert!(!covers(&touch, "/usr/bin/busybox", &["rm", "x"], Write));
+        assert_eq!(touch.describe(), "`/usr/bin/busybox …` (called touch) with any operands, up to write");
     }
 
     #[test]

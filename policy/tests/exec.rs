@@ -46,6 +46,63 @@ fn other_names_of_programs() {
     assert_eq!(class("/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", &["ld.so", "--argv0", "ls", "/bin/ls"]), Write);
 }
 
+/// A link's name is in `argv[0]` alone: the file that it leads to is another.
+#[test]
+fn files_that_are_several_programs() {
+    for (path, argv, expected) in [
+        ("/usr/bin/pgrep", &["pgrep", "-f", "node"][..], Read),
+        ("/usr/bin/pgrep", &["/usr/bin/pkill", "-f", "node"], Write),
+        ("/usr/bin/pgrep", &["pkill"], Write),
+        ("/usr/bin/pgrep", &["pidwait", "node"], Write),
+        ("/usr/bin/pgrep", &["nosuch", "node"], Write),
+        ("/usr/bin/pgrep", &[], Write),
+        ("/usr/bin/systemctl", &["systemctl", "status"], Read),
+        ("/usr/bin/systemctl", &["reboot"], Destructive),
+        ("/usr/bin/systemctl", &["/sbin/poweroff"], Destructive),
+        ("/usr/bin/systemctl", &["halt", "-f"], Destructive),
+        ("/usr/bin/systemctl", &["telinit", "6"], Destructive),
+        ("/usr/bin/systemctl", &["runlevel"], Read),
+        ("/usr/bin/systemctl", &["status"], Write),
+        ("/home/dev/.cargo/bin/rustup", &["rustup", "show"], Read),
+        ("/home/dev/.cargo/bin/rustup", &["rustup", "update"], Install),
+        ("/home/dev/.cargo/bin/rustup", &["cargo", "check"], Write),
+        ("/home/dev/.cargo/bin/rustup", &["cargo", "update"], Install),
+        ("/home/dev/.cargo/bin/rustup", &["cargo", "tree"], Read),
+        ("/home/dev/.cargo/bin/rustup", &["rustc", "--print", "sysroot"], Read),
+        ("/home/dev/.cargo/bin/rustup", &["show"], Write),
+        ("/usr/sbin/xtables-nft-multi", &["iptables", "-F"], Destructive),
+        ("/usr/sbin/xtables-nft-multi", &["iptables-save"], Read),
+        ("/usr/sbin/xtables-nft-multi", &["ip6tables-restore"], Destructive),
+        ("/sbin/lvm", &["lvs"], Read),
+        ("/sbin/lvm", &["lvremove", "vg/lv"], Destructive),
+        ("/usr/bin/kmod", &["lsmod"], Read),
+        ("/usr/bin/kmod", &["modinfo", "ext4"], Read),
+        ("/usr/bin/kmod", &["rmmod", "ext4"], Destructive),
+        ("/usr/bin/kmod", &["insmod", "x.ko"], Destructive),
+        ("/usr/bin/xz", &["xzcat", "x.xz"], Read),
+        ("/usr/bin/xz", &["unxz", "x.xz"], Write),
+        ("/usr/bin/zstd", &["zstdcat", "x.zst"], Read),
+        ("/usr/bin/unzip", &["zipinfo", "x.zip"], Read),
+        ("/usr/bin/zipinfo", &["unzip", "x.zip"], Write),
+        ("/usr/bin/zipinfo", &["nosuch", "x.zip"], Write),
+        ("/usr/bin/bzcat", &["nosuch", "x.bz2"], Write),
+        ("/usr/sbin/killall5", &["pidof", "-s", "bash"], Read),
+        ("/usr/sbin/killall5", &["killall5"], Write),
+        ("/usr/bin/tset", &["reset"], Read),
+        ("/usr/bin/at", &["atq"], Read),
+        ("/usr/bin/at", &["atrm", "1"], Write),
+        ("/usr/bin/nix", &["nix-collect-garbage", "list"], Destructive),
+        ("/usr/bin/busybox", &["-sh", "-c", "ls"], Read),
+        // No family: what either name says counts.
+        ("/usr/bin/cat", &["rm", "-r", "x"], Destructive),
+        ("/usr/bin/cat", &["nosuch", "x"], Read),
+        ("/usr/bin/env", &["env", "-a", "rm", "busybox", "ls", "-r", "x"], Destructive),
+        ("/usr/bin/env", &["env", "--argv0=pkill", "pgrep", "node"], Write),
+    ] {
+        assert_eq!(class(path, argv), expected, "{path} {argv:?}");
+    }
+}
+
 #[test]
 fn shells_and_scripts() {
     assert_eq!(class("/usr/bin/bash", &["bash", "-c", "ls | head"]), Read);

@@ -8,7 +8,7 @@ use super::gather::Reach;
 use super::judge::{Feed, Judge, Raise, Scope, part};
 use super::paths;
 use super::payload::replaced;
-use super::vet::{Finding, Taken, Vetted};
+use super::vet::{Finding, Taken, Vetted, vet};
 use crate::knowledge::{Entry, Role, Writes};
 use crate::{CommandClass, Part, ReasonCode};
 
@@ -20,6 +20,28 @@ impl Judge<'_> {
         for finding in &vetted.findings {
             out.raise_at(finding.clone(), entry.at);
         }
+    }
+
+    /// Options make it only look, and nothing else that it is given says otherwise.
+    pub fn asked(&self, entry: &Entry, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) -> bool {
+        if entry.asks.is_empty() {
+            return false;
+        }
+        let vetted = vet(entry, args);
+        let given = |option: &str| entry.asks.iter().any(|known| &**known == option);
+        let asks = vetted.flags.iter().any(|flag| given(flag)) || vetted.taken.iter().any(|taken| given(&taken.option));
+        // What an interpreter is told on its command line may run all the same; a file of words may hold options.
+        let told = entry.special.as_deref() == Some("interpreter") && vetted.taken.iter().any(|taken| taken.role == Role::Data);
+        let words = vetted.operands.iter().any(|&at| args[at].text.starts_with('@'));
+        if !asks || told || words || !vetted.findings.is_empty() || !vetted.execs.is_empty() {
+            return false;
+        }
+        self.collect_options(entry, name, args, &vetted);
+        for taken in &vetted.taken {
+            self.value(entry, name, taken, scope, out);
+        }
+        self.reads(entry, name, args, &vetted, out);
+        true
     }
 
     /// What the program does, its options' own classes aside.
@@ -108,19 +130,13 @@ impl Judge<'_> {
         }
     }
 
-    fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
+    /// What it reads of its operands, and how many it may have.
+    fn reads(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
         let operands = &vetted.operands;
         self.collect_operands(entry, name, args, vetted);
         let is_path = |index: usize| entry.operands.get(index).or(entry.operands.last()).copied().unwrap_or(true);
         if !entry.inert && !entry.lists && operands.iter().enumerate().any(|(index, &at)| is_path(index) && is_address(&args[at])) {
             out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, format!("{name} reads from another host")), entry.at);
-        }
-        let class = match entry.bare {
-            Some(bare) if operands.is_empty() => bare,
-            _ => entry.class,
-        };
-        if class > CommandClass::Read {
-            out.raise_at(Finding::new(class, ReasonCode::Known, name.to_owned()), entry.at);
         }
         if let Some(max) = entry.max {
             let counted = operands.iter().filter(|&&at| !entry.except.iter().any(|prefix| args[at].head().starts_with(&**prefix))).count();
@@ -132,6 +148,18 @@ impl Judge<'_> {
                 );
             }
         }
+    }
+
+    fn operands(&self, entry: &Entry, name: &str, args: &[Arg], vetted: &Vetted, out: &mut Part) {
+        let operands = &vetted.operands;
+        let class = match entry.bare {
+            Some(bare) if operands.is_empty() => bare,
+            _ => entry.class,
+        };
+        if class > CommandClass::Read {
+            out.raise_at(Finding::new(class, ReasonCode::Known, name.to_owned()), entry.at);
+        }
+        self.reads(entry, name, args, vetted, out);
         let written: &[usize] = match entry.writes {
             None => &[],
             Some(Writes::All) => operands,

@@ -1,7 +1,8 @@
 //! One program start: the name of the resolved file, whether it can be believed, the environment it was given, the
 //! script it will run, and then its arguments.
 //!
-//! Invariant: only facts of the files that were loaded or looked at lower a judgement; a name in `argv` never does.
+//! Invariant: only facts of the files that were loaded or looked at lower a judgement; a name in `argv` tells a file of
+//! several programs which one it is, and otherwise only raises.
 
 use std::cell::RefCell;
 
@@ -14,9 +15,6 @@ use super::vet::Finding;
 use crate::forbidden::Operands;
 use crate::knowledge::Meaning;
 use crate::{Assessment, CommandClass, Exec, Part, Places, ReasonCode, Script, SecurityPolicy, Stdin};
-
-/// Files that are several programs, told apart by `argv[0]`.
-const MULTI_CALL: &[&str] = &["busybox", "toybox", "coreutils", "uutils", "sbase-box", "ubase-box", "crunch"];
 
 pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_>, explain: bool) -> (Assessment, Part) {
     let judge = Judge { starts: true, own_files: places.own_files, home: places.home, ..Judge::new(policy, explain) };
@@ -51,7 +49,8 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     let args: Vec<Arg> = start.argv.iter().map(|arg| Arg::closed(String::from_utf8_lossy(arg))).collect();
     let mut out = part(judge.text(&args));
     let file_name = String::from_utf8_lossy(start.file.name()).into_owned();
-    let name = called(&file_name, &args);
+    let called = judge.knowledge.called(&file_name, args.first().and_then(Arg::full).map(base));
+    let name = called.name;
     let feed = Feed { fed: !matches!(start.stdin, Stdin::Null | Stdin::Terminal), ..Feed::default() };
     let (vars, functions) = (Vars::of_environment(start.environment), RefCell::new(Vec::new()));
     let scope = Scope { vars: &vars, functions: &functions, level: 0, feed };
@@ -90,7 +89,10 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
             file.is_none() && behind.is_none() && judge.text_seen()
         }
     };
-    environment(judge, start, name, &scope, &mut out);
+    judge.also_called(called, rest, &scope, &mut out);
+    for name in std::iter::once(name).chain(called.besides) {
+        environment(judge, start, places, name, &scope, &mut out);
+    }
     if !start.file.trusted(places) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, untrusted(start, places)));
     }
@@ -100,16 +102,8 @@ pub(super) fn judge(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>) ->
     Outcome { part: out, text_seen, wants }
 }
 
-/// The name that counts: the file's, or what a file of several programs was called.
-fn called<'a>(file: &'a str, args: &'a [Arg]) -> &'a str {
-    match args.first().and_then(Arg::full).map(base) {
-        Some(called) if MULTI_CALL.contains(&file) => called,
-        _ => file,
-    }
-}
-
 /// What the environment makes this program load, where it differs from the environment of the run.
-fn environment(judge: &Judge<'_>, start: &Exec<'_>, name: &str, scope: &Scope<'_>, out: &mut Part) {
+fn environment(judge: &Judge<'_>, start: &Exec<'_>, places: &Places<'_>, name: &str, scope: &Scope<'_>, out: &mut Part) {
     let baseline: std::collections::HashSet<&[u8]> = start.baseline.iter().map(Vec::as_slice).collect();
     for entry in start.environment {
         if baseline.contains(entry.as_slice()) {
@@ -119,14 +113,36 @@ fn environment(judge: &Judge<'_>, start: &Exec<'_>, name: &str, scope: &Scope<'_
         let (variable, value) = entry.split_once('=').unwrap_or((&entry, ""));
         match judge.knowledge.meaning(variable) {
             Meaning::Harmless | Meaning::Path => {}
-            Meaning::LoadFor(programs)
+            Meaning::LoadFor(programs) | Meaning::CommandFor(programs)
                 if !programs.iter().any(|program| program.as_ref() == name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')) => {}
-            Meaning::Load | Meaning::LoadFor(_) | Meaning::Command => {
+            Meaning::Load | Meaning::LoadFor(_) | Meaning::Command | Meaning::CommandFor(_) => {
+                if own_setting(start, places, variable, value) {
+                    continue;
+                }
                 if let Some(finding) = judge.assignment(variable, &Arg::closed(value), scope) {
                     out.raise(finding);
                 }
             }
         }
+    }
+}
+
+/// Nothing but the libraries beside the program itself, `../lib` of where it lies: a toolchain that is believed brings them.
+fn own_libraries(start: &Exec<'_>, places: &Places<'_>, value: &str) -> bool {
+    let home = std::str::from_utf8(start.file.path).ok().and_then(|path| path.rsplit_once("/bin/")).map(|(home, _)| home);
+    let own = |dir: &str| home.is_some_and(|home| dir.strip_prefix(home) == Some("/lib"));
+    start.file.trusted(places) && value.split(':').all(own)
+}
+
+/// What a launcher of toolchains sets for the program that it starts, and nothing else: the toolchain's libraries, and the
+/// folders that would be taken anyway.
+fn own_setting(start: &Exec<'_>, places: &Places<'_>, variable: &str, value: &str) -> bool {
+    let default = |folder: &str| value.strip_suffix(folder).is_some_and(|home| !home.is_empty() && home.as_bytes() == places.home);
+    match variable {
+        "LD_LIBRARY_PATH" => own_libraries(start, places, value),
+        "CARGO_HOME" => default("/.cargo"),
+        "RUSTUP_HOME" => default("/.rustup"),
+        _ => false,
     }
 }
 

@@ -47,7 +47,13 @@ impl Judge<'_> {
                 let vars = scope.vars.of_child();
                 self.read_by("sh", false, || self.joined(&words, &Scope { vars: &vars, ..inner }))
             }
-            _ => self.external(&args[start..], &inner),
+            _ => {
+                let mut child = self.external(&args[start..], &inner);
+                if let Some(word) = vetted.value(&["-a"]).filter(|_| name == "exec") {
+                    self.renamed(&args[start..], word, &inner, &mut child);
+                }
+                child
+            }
         };
         out.add(child, self.explain);
         if out.code == ReasonCode::Parts {

@@ -8,7 +8,7 @@ use super::judge::{Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::special;
 use super::vet::{Finding, vet};
 use super::walk::opaque;
-use crate::knowledge::Entry;
+use crate::knowledge::{Called, Entry};
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
@@ -87,6 +87,35 @@ impl Judge<'_> {
         self.tighten(name, args, scope, out);
     }
 
+    /// What the name adds that a file is called by: another known program's counts as well, and one by which nobody knows
+    /// the file is no name of it.
+    pub fn also_called(&self, called: Called<'_>, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        if let Some(name) = called.besides {
+            let mut besides = part(self.text(args));
+            self.named(name, args, scope, &mut besides);
+            if besides.class > out.class {
+                *out = Part { text: std::mem::take(&mut out.text), ..besides };
+            }
+        }
+        if called.strange {
+            let reason = format!("{} is another program by each name, and not known by this one", crate::display::word(called.name));
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::UnknownProgram, reason));
+        }
+    }
+
+    /// A wrapper has the program called by another name: `exec -a NAME`, `env --argv0 NAME`. The worse of both counts.
+    pub fn renamed(&self, words: &[Arg], word: &Arg, scope: &Scope<'_>, out: &mut Part) {
+        let Some((file, rest)) = words.split_first() else { return };
+        match (file.full().map(base), word.full().map(base)) {
+            (Some(file), Some(word)) => {
+                let called = self.knowledge.called(file, Some(word));
+                let member = (called.name != file).then_some(called.name);
+                self.also_called(Called { besides: called.besides.or(member), ..called }, rest, scope, out);
+            }
+            _ => out.raise(Finding::new(CommandClass::Write, ReasonCode::DynamicCommand, "a name that is only known when it runs")),
+        }
+    }
+
     /// What the workspace says besides.
     fn tighten(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
         if let Some(entry) = self.knowledge.tightening(name).filter(|_| name.len() <= MAX_NAME) {
@@ -114,6 +143,9 @@ impl Judge<'_> {
             && matches!(only.full(), Some("--help" | "--version"))
             && !entry.free
         {
+            return;
+        }
+        if self.asked(entry, name, args, scope, out) {
             return;
         }
         if let Some(handler) = &entry.special

@@ -10,8 +10,8 @@ use super::payload::deeper;
 use super::program::base;
 use super::special::{Call, env_words};
 use super::vet::{Finding, vet};
-use crate::knowledge::{Entry, Payload, Role};
-use crate::{CommandClass, Exec, FileFacts, Part, Places, ReasonCode, Script};
+use crate::knowledge::{Called, Entry, Payload, Role};
+use crate::{CommandClass, Exec, Part, Places, ReasonCode, Script};
 
 /// A call whose text is a file that stands among its operands.
 pub(super) struct ScriptCall {
@@ -99,14 +99,16 @@ pub(super) fn wanted(start: &Exec<'_>, call: &ScriptCall) -> Option<Vec<u8>> {
 }
 
 /// The name of a script's file is that of a program, and the file is where programs are.
-fn believed(judge: &Judge<'_>, file: &FileFacts<'_>, places: &Places<'_>) -> Option<String> {
+fn believed<'a>(judge: &Judge<'_>, script: &Script<'a>, places: &Places<'_>) -> Option<Called<'a>> {
+    let file = script.file;
     if !file.trusted(places) {
         return None;
     }
-    let name = std::str::from_utf8(file.name()).ok()?;
-    judge.knowledge.program(name)?;
+    let name = base(std::str::from_utf8(file.path).ok()?);
+    let called = judge.knowledge.called(name, std::str::from_utf8(script.path).ok().map(base));
+    judge.knowledge.program(called.name)?;
     // `completions/ls` is no `ls`. An ending that the entry itself lists (`npm-cli.js`) is found elsewhere as well.
-    (file.among_programs(places) || judge.knowledge.by_suffix(name)).then(|| name.to_owned())
+    (file.among_programs(places) || judge.knowledge.by_suffix(name)).then_some(called)
 }
 
 /// The script that `start` runs, found among its own arguments, as the script of its class.
@@ -119,13 +121,17 @@ pub(super) fn judge(
     scope: &Scope<'_>,
     out: &mut Part,
 ) -> bool {
-    let name = believed(judge, &script.file, places).filter(|_| start.file.trusted(places));
+    let name = believed(judge, script, places).filter(|_| start.file.trusted(places));
     let name = name.filter(|_| script.text.is_some() || !script.operand);
     for finding in &call.findings {
         out.raise(finding.clone());
     }
     judge.collect_path(base(&call.path.text), &call.path.text);
-    let by_name = name.as_ref().and_then(|name| named(judge, name, call, scope));
+    let by_name = name.and_then(|called| {
+        let mut child = named(judge, called.name, call, scope)?;
+        judge.also_called(called, &call.rest, &deeper(scope), &mut child);
+        Some(child)
+    });
     let text = script.text.and_then(|text| std::str::from_utf8(text).ok());
     let by_text = call.shell.as_ref().zip(text);
     let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, Some(scope.vars), 1, &Feed::default())));

@@ -23,7 +23,7 @@ pub(super) fn unshown(name: &str, entry: &RawEntry) -> Option<String> {
         (&entry.install, CommandClass::Install),
         (&entry.destructive, CommandClass::Destructive),
     ];
-    let raises = roles || raising.iter().any(|(list, worse)| !list.is_empty() && *worse > class);
+    let raises = roles || !entry.asks.is_empty() || raising.iter().any(|(list, worse)| !list.is_empty() && *worse > class);
     let classes: BTreeSet<CommandClass> = entry.examples.values().copied().collect();
     if raises && classes.len() < 2 {
         return Some(name.to_owned());

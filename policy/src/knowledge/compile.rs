@@ -24,7 +24,7 @@ impl Entry {
         let flaw = |what: String| Flaw { name: name.to_owned(), what };
         let at = lines(name);
         let mut options = Map::default();
-        let plain = [(inherited, Role::Plain), (&raw.common, Role::Plain), (&raw.options, Role::Plain)];
+        let plain = [(inherited, Role::Plain), (&raw.common, Role::Plain), (&raw.options, Role::Plain), (&raw.asks, Role::Plain)];
         let roles =
             [(&raw.sink, Role::Sink), (&raw.file, Role::File), (&raw.data, Role::Data), (&raw.run, Role::Run), (&raw.exec, Role::Exec)];
         let raising = [
@@ -43,6 +43,8 @@ impl Entry {
         for (list, class) in raising {
             declare(&mut options, raw.dash, list, Opt { class, ..Opt::FLAG });
         }
+        let mut asks = Map::default();
+        declare(&mut asks, raw.dash, &raw.asks, Opt::FLAG);
         // Words with one dash are common here and bundles are not.
         declare(&mut options, true, &raw.info, Opt { info: true, ..Opt::FLAG });
         let common = format!("{inherited} {}", raw.common);
@@ -78,16 +80,20 @@ impl Entry {
                 .collect::<Result<_, _>>()?,
         };
         let class = raw.class.unwrap_or(if raw.payload.is_some() { CommandClass::Read } else { CommandClass::Write });
+        if raw.lax && !asks.is_empty() {
+            return Err(flaw("lax, and asks by an option: its others must be listed".into()));
+        }
         if raw.lax && class == CommandClass::Read {
             return Err(flaw("lax, and Read: its options must be listed".into()));
         }
         let worse = |option: &Opt| option.class > class || matches!(option.role, Role::Sink | Role::Run | Role::Exec);
         Ok(Self {
             at,
-            guarded: raw.payload.is_some() || options.values().any(worse),
+            guarded: raw.payload.is_some() || !asks.is_empty() || options.values().any(worse),
             class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
+            asks: asks.into_keys().collect(),
             deep: words(&raw.deep),
             narrow: words(&raw.narrow),
             base: words(&raw.base),

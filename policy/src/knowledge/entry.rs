@@ -38,6 +38,8 @@ pub(crate) struct Entry {
     pub class: CommandClass,
     pub bare: Option<CommandClass>,
     pub options: Map<Box<str>, Opt>,
+    /// Options with which it only looks.
+    pub asks: Vec<Box<str>>,
     pub deep: Vec<Box<str>>,
     pub narrow: Vec<Box<str>>,
     pub base: Vec<Box<str>>,

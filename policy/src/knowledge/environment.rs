@@ -15,6 +15,8 @@ pub(crate) enum Meaning<'a> {
     Load,
     /// As `Load`, for these programs.
     LoadFor(&'a [Box<str>]),
+    /// As `Command`, for these programs.
+    CommandFor(&'a [Box<str>]),
     /// `PATH`.
     Path,
 }
@@ -27,6 +29,7 @@ enum List {
     Load,
     /// Index of the programs.
     LoadFor(usize),
+    CommandFor(usize),
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +40,21 @@ pub(super) struct Environment {
     tame: Map<Box<str>, Vec<Box<str>>>,
 }
 
+/// Options of less that change nothing but how it shows: letters without a value, numbers, and prompts, which run nothing.
+fn only_shows(value: &str) -> bool {
+    let mut rest = value;
+    while let Some(letter) = rest.chars().next() {
+        rest = &rest[letter.len_utf8()..];
+        match letter {
+            'P' => rest = rest.split_once('$').map_or("", |(_, behind)| behind),
+            '-' | ' ' | '0'..='9' => {}
+            letter if "aABcCdeEfFgGhiIJKLmMnNqQrRsSuUwWXz~x".contains(letter) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
 impl Environment {
     pub(super) fn compile(raw: &RawEnvironment) -> Self {
         let mut out = Self::default();
@@ -44,8 +62,11 @@ impl Environment {
         for (names, list) in lists {
             names.split_whitespace().for_each(|name| out.insert(name, list));
         }
-        for (name, programs) in &raw.load_for {
-            out.insert(name, List::LoadFor(out.programs.len()));
+        let some = raw.load_for.iter().map(|entry| (entry, false)).chain(raw.command_for.iter().map(|entry| (entry, true)));
+        for ((names, programs), command) in some {
+            let at = out.programs.len();
+            let list = if command { List::CommandFor(at) } else { List::LoadFor(at) };
+            names.split_whitespace().for_each(|name| out.insert(name, list));
             out.programs.push(programs.split_whitespace().map(Into::into).collect());
         }
         for (name, values) in &raw.tame {
@@ -65,7 +86,14 @@ impl Environment {
 
     /// A value of a variable with which nothing is loaded.
     pub(super) fn is_tame(&self, name: &str, value: &str) -> bool {
-        self.tame.get(name).is_some_and(|values| values.iter().any(|known| known.as_ref() == value))
+        let listed = || self.tame.get(name).is_some_and(|values| values.iter().any(|known| known.as_ref() == value));
+        listed()
+            || match name {
+                "LESS" => only_shows(value),
+                // A toolchain by its name, as `cargo +NAME`.
+                "RUSTUP_TOOLCHAIN" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')),
+                _ => false,
+            }
     }
 
     pub(super) fn meaning(&self, name: &str) -> Meaning<'_> {
@@ -81,6 +109,7 @@ impl Environment {
             Some(List::Command) => Meaning::Command,
             Some(List::Load) => Meaning::Load,
             Some(List::LoadFor(at)) => self.programs.get(at).map_or(Meaning::Load, |programs| Meaning::LoadFor(programs)),
+            Some(List::CommandFor(at)) => self.programs.get(at).map_or(Meaning::Command, |programs| Meaning::CommandFor(programs)),
         }
     }
 }

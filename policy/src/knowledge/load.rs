@@ -1,11 +1,12 @@
 //! Reads knowledge files into tables.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use super::check;
 use super::entry::{At, Entry};
 use super::environment::Environment;
+use super::families::Families;
 use super::schema::{File, RawEntry, RawEnvironment};
 use super::{Example, Knowledge, KnowledgeFile, Origin};
 
@@ -37,6 +38,7 @@ const FILES: &[(&str, &str)] = &files![
     "system.toml",
     "languages.toml",
     "inspect.toml",
+    "queries.toml",
     "build.toml",
     "containers.toml",
     "cloud.toml",
@@ -46,10 +48,15 @@ const FILES: &[(&str, &str)] = &files![
 ];
 
 const ENVIRONMENT: &str = include_str!("../../knowledge/environment.toml");
+const FAMILIES: &str = include_str!("../../knowledge/families.toml");
 
 /// A flawed file contributes nothing, so that its programs are unknown; the tests refuse to let one pass.
 pub(super) fn builtin() -> Knowledge {
-    let mut knowledge = Knowledge { environment: Environment::compile(&environment().unwrap_or_default()), ..Knowledge::default() };
+    let mut knowledge = Knowledge {
+        environment: Environment::compile(&environment().unwrap_or_default()),
+        families: Families::compile(&families().unwrap_or_default()),
+        ..Knowledge::default()
+    };
     for (name, text) in FILES {
         let before = knowledge.entries.len();
         if add(&mut knowledge, name, text).is_err() {
@@ -64,6 +71,10 @@ pub(super) fn builtin() -> Knowledge {
 
 fn environment() -> Result<RawEnvironment, KnowledgeError> {
     toml::from_str(ENVIRONMENT).map_err(|error| misread("environment.toml", ENVIRONMENT, &error))
+}
+
+fn families() -> Result<BTreeMap<String, String>, KnowledgeError> {
+    toml::from_str(FAMILIES).map_err(|error| misread("families.toml", FAMILIES, &error))
 }
 
 fn misread(file: &str, text: &str, error: &toml::de::Error) -> KnowledgeError {
@@ -188,6 +199,7 @@ mod tests {
     #[test]
     fn every_compiled_in_file_is_well_formed() {
         environment().unwrap();
+        families().unwrap();
         let mut knowledge = Knowledge::default();
         for (name, text) in FILES {
             let before = knowledge.names.len();

@@ -6,6 +6,7 @@ mod check;
 mod compile;
 mod entry;
 mod environment;
+mod families;
 mod load;
 mod option;
 mod schema;
@@ -15,10 +16,12 @@ use std::sync::{Arc, LazyLock};
 
 pub(crate) use entry::{At, Entry, Payload, Writes};
 pub(crate) use environment::Meaning;
+pub(crate) use families::Called;
 pub use load::KnowledgeError;
 pub(crate) use option::{Opt, Role, Value};
 
 use environment::Environment;
+use families::Families;
 
 /// Knowledge about programs and variables.
 #[derive(Debug, Default)]
@@ -28,6 +31,7 @@ pub struct Knowledge {
     versioned: Map<Box<str>, usize>,
     suffixed: Vec<(Box<str>, Box<str>, usize)>,
     environment: Environment,
+    families: Families,
     examples: Vec<Example>,
     /// What holds where nothing here does: the compiled-in knowledge, shared and not copied.
     base: Option<Arc<Knowledge>>,

@@ -37,6 +37,8 @@ pub(super) struct RawEntry {
     pub exec: String,
     /// The option ends everything: information is printed and nothing else happens.
     pub info: String,
+    /// Options with which it only looks, whatever it is without them.
+    pub asks: String,
     /// Options, or names of the program itself, with which it reads everything below its operands.
     pub deep: String,
     /// Options whose value is a pattern that the names of files must fit then.
@@ -97,8 +99,10 @@ pub(super) struct RawEnvironment {
     pub command: String,
     /// The value makes programs load code or read other configuration.
     pub load: String,
-    /// As `load`, for some programs only: variable pattern to programs.
+    /// As `load`, for some programs only: variables to programs.
     pub load_for: BTreeMap<String, String>,
+    /// As `command`, for some programs only: variables to programs.
+    pub command_for: BTreeMap<String, String>,
     /// Exceptions from the patterns above.
     pub harmless: String,
     /// Values of variables in `load` that load nothing.

@@ -45,7 +45,8 @@ pub(super) fn sinks(call: &Call<'_>) -> bool {
 /// The second operand is the output: only the standard one is harmless.
 pub(super) fn printed(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
-    let to_itself = matches!(vetted.operands[..], [_, at] if call.args[at].full() == Some("-"));
+    let to_itself = matches!(vetted.operands[..], [_, at] if call.args[at].full() == Some("-"))
+        || (call.name == "tesseract" && matches!(vetted.operands[..], [_, at] if call.args[at].full() == Some("stdout")));
     if !to_itself && !vetted.info {
         raise(out, call, CommandClass::Write, "writes beside its input");
     }
@@ -67,9 +68,35 @@ pub(super) fn pictures(call: &Call<'_>, out: &mut Part) -> bool {
 /// `--print KIND=FILE` writes.
 pub(super) fn rustc(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
+    const ENDING: &[&str] = &[
+        "file-names",
+        "sysroot",
+        "target-libdir",
+        "cfg",
+        "check-cfg",
+        "crate-name",
+        "target-list",
+        "target-cpus",
+        "target-features",
+        "relocation-models",
+        "code-models",
+        "tls-models",
+        "target-spec-json",
+        "split-debuginfo",
+        "stack-protector-strategies",
+        "deployment-target",
+        "host-tuple",
+        "calling-conventions",
+    ];
+    if matches!(call.args, [option, value] if matches!(option.full(), Some("-C" | "-W" | "-Z")) && value.full() == Some("help")) {
+        return true;
+    }
     let prints = |option: &str| option.len() > 3 && "--print".starts_with(option);
     if vetted.taken.iter().any(|taken| prints(&taken.option) && (taken.value.is_open() || taken.value.text.contains('='))) {
         raise(out, call, CommandClass::Write, "prints to a file");
+        return false;
     }
-    false
+    // Having printed one of these it ends, whatever else it is given.
+    let ends = vetted.taken.iter().any(|taken| prints(&taken.option) && taken.value.full().is_some_and(|kind| ENDING.contains(&kind)));
+    ends && vetted.findings.is_empty()
 }

@@ -34,8 +34,23 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if printed {
         vetted.findings.retain(|finding| !matches!(&*finding.reason, "option -x" | "option --extract" | "option --get"));
     }
+    // An archive that is made goes there as well, when that is its file. A snapshot is written beside, a list may name anything.
+    let given = |options: &[&str]| vetted.value(options);
+    let archives = given(&["-f", "--file"]).is_some_and(|file| file.full() == Some("-"))
+        && vetted.taken.iter().filter(|taken| matches!(taken.option.as_str(), "-f" | "--file")).count() == 1
+        && given(&["-g", "-T", "--files-from", "--listed-incremental"]).is_none();
+    let made = archives && (vetted.has("-c") || vetted.has("--create"));
+    if made {
+        vetted.findings.retain(|finding| !matches!(&*finding.reason, "option -c" | "option --create"));
+    }
+    let remote = |file: &Arg| file.text.find(':').is_some_and(|colon| !file.text[..colon].contains('/'));
+    if !vetted.has("--force-local")
+        && vetted.taken.iter().any(|taken| matches!(taken.option.as_str(), "-f" | "--file") && remote(&taken.value))
+    {
+        out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, "an archive of another host"), call.entry.at);
+    }
     judge.vetted(call.entry, call.name, &args, &vetted, scope, out);
-    let lists = printed || vetted.has("-t") || vetted.has("--list") || vetted.info;
+    let lists = printed || made || vetted.has("-t") || vetted.has("--list") || vetted.info;
     if !lists && vetted.findings.iter().all(|finding| finding.class == CommandClass::Read) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Known, "tar that does not list"), call.entry.at);
     }

@@ -4,10 +4,12 @@
 
 mod asked;
 mod builtins;
+mod compiler;
 mod files;
 mod git;
 mod git_modes;
 mod interpreter;
+mod modes;
 mod query;
 mod shells;
 mod texts;
@@ -65,7 +67,16 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "sinks" => asked::sinks(&call),
         "printed" => asked::printed(&call, out),
         "pictures" => asked::pictures(&call, out),
-        "rustc" => asked::rustc(&call, out),
+        "rustc" => modes::cargo(judge, &call, scope, out) || asked::rustc(&call, out),
+        "parted" => modes::parted(&call, out),
+        "nft" => modes::nft(&call, out),
+        "chart" => modes::chart(&call, out),
+        "at-host" => modes::at_host(&call, out),
+        "formats" => modes::formats(&call, out),
+        "simulated" => modes::simulated(&call, out),
+        "cargo" => modes::cargo(judge, &call, scope, out),
+        "cargo-fmt" => modes::cargo_fmt(judge, &call, scope, out),
+        "compiler" => compiler::judge(judge, &call, out),
         "query" => query::query(judge, &call, scope, out),
         "ip" => words::ip(judge, &call, scope, out),
         "sysctl" => words::sysctl(&call, out),

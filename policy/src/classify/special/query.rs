@@ -60,7 +60,9 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         && !called(&["-c", "--stdout"])
         && called(&["-d", "-z", "--decompress", "--uncompress", "--compress", "-f", "--force", "-k", "--keep", "--rm"]);
     let mixed = packer && called(&["-c", "--stdout"]) && called(&["-t", "-l", "--test", "--list"]);
-    let asking = called(asks) && !changes && !mixed;
+    // Without a file it is a filter, from its input to its output.
+    let filter = packer && vetted.operands.is_empty() && !vetted.has("-r") && !vetted.has("--recursive");
+    let asking = (called(asks) && !changes && !mixed) || filter;
     let searching = matches!(call.name, "pacman" | "yay" | "paru")
         && vetted.has("-S")
         && called(&["-s", "-i", "-l", "-g", "-p"])

@@ -23,6 +23,17 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         raise(out, ReasonCode::Opaque, "a shell with another language");
     }
     let first = vetted.operands.first().map(|&at| &call.args[at]);
+    // It reads and runs nothing, unless it is interactive; `+n` would have it run again.
+    let checks = vetted.has("-n") && !vetted.has("-i") && !vetted.has("-s") && !vetted.has("--interactive") && vetted.findings.is_empty();
+    if checks
+        && matches!(call.name, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh")
+        && let Some(script) = first
+        && script.known > 0
+        && !script.text.starts_with('+')
+    {
+        judge.collect_arg(call.name, script, Reach::File);
+        return true;
+    }
     if vetted.has("-c") {
         let Some(text) = first else {
             raise(out, ReasonCode::DynamicCommand, "a shell without its text");
@@ -116,6 +127,12 @@ pub(super) fn alias(call: &Call<'_>, out: &mut Part) -> bool {
     true
 }
 
+/// A prompt in which nothing is expanded that could run something: `\044` is a dollar sign to it.
+fn prompts(text: &str) -> bool {
+    let escaped = text.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
+    !escaped && !["$(", "${", "$[", "`"].iter().any(|begin| text.contains(begin))
+}
+
 impl Judge<'_> {
     /// An assignment, in front of a command or on its own.
     pub fn assignment(&self, name: &str, value: &Arg, scope: &Scope<'_>) -> Option<Finding> {
@@ -129,9 +146,12 @@ impl Judge<'_> {
             }
             Meaning::Path => (!self.starts && !path_is_tame(value))
                 .then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
-            Meaning::Command => match value.full() {
+            Meaning::Command | Meaning::CommandFor(_) => match value.full() {
                 Some("") => None,
+                Some(text) if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && prompts(text) => None,
                 Some(text) => {
+                    // A pipe, and a dash for an input, stand in front of it.
+                    let text = if name == "LESSOPEN" { text.trim_start_matches(['|', '-']) } else { text };
                     let inner = self.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
                     (inner.class > CommandClass::Read)
                         .then(|| Finding::new(inner.class, ReasonCode::Environment, format!("{name} names a command: {}", inner.reason)))

@@ -71,7 +71,12 @@ pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mu
         words.get(1).map(|arg| arg.full().unwrap_or_default()),
         None | Some("show" | "list" | "ls" | "sh" | "get" | "lst" | "help")
     );
-    if !(object.is_empty() || (known.contains(&object) && shows)) {
+    // `s` is `show` only where no other verb comes first: `ip link s` sets.
+    let short =
+        matches!(object, "a" | "addr" | "address" | "r" | "route" | "n" | "neigh") && words.get(1).and_then(|arg| arg.full()) == Some("s");
+    let word = |at: usize| words.get(at).map(|arg| arg.full().unwrap_or_default());
+    let transforms = object == "xfrm" && matches!((word(1), word(2)), (Some("state" | "policy"), None | Some("list" | "show" | "ls")));
+    if !(object.is_empty() || (known.contains(&object) && (shows || short)) || transforms) {
         raise(out, call, CommandClass::Write, "changes the network of this machine");
     }
     true
@@ -95,6 +100,9 @@ pub(super) fn cloud(call: &Call<'_>, out: &mut Part) -> bool {
     };
     if call.args.iter().filter(|arg| !arg.text.starts_with('-')).any(|arg| verb(arg.head())) {
         raise(out, call, CommandClass::Destructive, "deletes something in the cloud");
+    } else if call.args.first().and_then(|arg| arg.full()).is_some_and(|word| call.entry.subcommand(word).is_some()) {
+        // What it keeps on this machine.
+        return false;
     } else if !matches!(call.args, [only] if matches!(only.full(), Some("--version" | "version" | "help"))) && !call.args.is_empty() {
         raise(out, call, CommandClass::Network, "talks to a cloud service");
     }

@@ -37,9 +37,16 @@ pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if words.is_empty() {
         return true;
     }
-    let child = judge.external(&words, &deeper(scope));
+    let mut child = judge.external(&words, &deeper(scope));
+    for taken in vet(call.entry, call.args).taken.iter().filter(|taken| is_argv0(&taken.option)) {
+        judge.renamed(&words, &taken.value, &deeper(scope), &mut child);
+    }
     out.add(child, judge.explain);
     true
+}
+
+fn is_argv0(option: &str) -> bool {
+    option == "-a" || (option.len() > 2 && "--argv0".starts_with(option))
 }
 
 /// The command that `env` starts; its options and assignments raise.
@@ -55,6 +62,9 @@ pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: 
         let inner = vet(call.entry, &words);
         for finding in inner.findings {
             out.raise(finding);
+        }
+        if inner.taken.iter().any(|taken| is_argv0(&taken.option)) {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "another name for a program, in text that env splits"));
         }
         words = inner.operands.iter().map(|&at| words[at].clone()).collect();
     }
@@ -188,7 +198,10 @@ pub(super) fn linker(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         judge.collect_path(call.name, &words[0].text);
         return true;
     }
-    let child = judge.external(&words, &deeper(scope));
+    let mut child = judge.external(&words, &deeper(scope));
+    if let Some(word) = vetted.value(&["--argv0"]) {
+        judge.renamed(&words, word, &deeper(scope), &mut child);
+    }
     out.add(child, judge.explain);
     out.raise(Finding::new(CommandClass::Write, ReasonCode::UntrustedFile, "a program that the linker loads by hand"));
     true

@@ -74,8 +74,7 @@ impl Scan<'_> {
                 Some(())
             }
             'w' | 'W' => {
-                self.file();
-                self.writes = true;
+                self.written();
                 Some(())
             }
             '#' => {
@@ -93,11 +92,16 @@ impl Scan<'_> {
         self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
         if self.peek() == Some('w') {
             self.at += 1;
-            self.file();
-            self.writes = true;
+            self.written();
             return Some(());
         }
         self.end()
+    }
+
+    /// A file that is written; its own output is none.
+    fn written(&mut self) {
+        self.file();
+        self.writes |= !self.files.last().is_some_and(|file| matches!(file.as_str(), "/dev/stdout" | "/dev/stderr"));
     }
 
     /// The name of a file: the rest of the line.
@@ -157,6 +161,8 @@ mod tests {
             "0~4p",
             "s/[[:space:]]*$//",
             "a text with w and e",
+            "s/a/b/w /dev/stdout",
+            "/x/w /dev/stderr",
         ] {
             assert_eq!(classify(program), if program == "s/[^/]*x//p" { Write } else { Read }, "{program}");
         }
@@ -171,6 +177,8 @@ mod tests {
             "s/a/b/e",
             "s/a/b/w out",
             "s/a/b/gw out",
+            "s/a/b/w /dev/stdout2",
+            "w /dev/stdout\nw out",
             "/x/w y",
             "p;w f",
             "{w f\n}",
