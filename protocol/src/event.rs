@@ -157,6 +157,9 @@ wire_struct! {
         pub process: Process,
         /// Its ancestors, nearest first, up to the launched process.
         pub ancestry: Vec<Process>,
+        /// Descendants that the process had before this image: they are none of its own. `None` where they are too many, or
+        /// could not be told.
+        pub elders: Option<Vec<Process>>,
         /// The process that starts it, itself or an ancestor, where the image of that was judged to be the agent's own and no
         /// other program was executed in between.
         pub agent: Option<Process>,

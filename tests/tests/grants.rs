@@ -79,6 +79,49 @@ fn a_script_of_an_approved_text_that_was_changed_while_it_was_asked_is_asked_aga
     Ok(())
 }
 
+/// Forks a child, becomes the text that is asked about, and has the child start a program afterwards.
+const ELDER: &str = r#"
+import os, sys
+go, gone, stay, over = *os.pipe(), *os.pipe()
+approved = os.fork()
+if approved == 0:
+    if os.fork() == 0:
+        os.read(go, 1)
+        os.execv('/usr/bin/touch', ['touch', 'late'])
+    os.close(over)
+    os.dup2(stay, 0)
+    os.execv('/bin/bash', ['bash', '-c', 'touch ok; echo ready; read line; true'])
+os.close(stay)
+sys.stdin.readline()
+os.write(gone, b'x')
+sys.stdin.readline()
+os.close(over)
+os.waitpid(approved, 0)
+print('over', flush=True)
+"#;
+
+#[test]
+fn a_child_from_before_the_approved_image_is_asked_about() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        scene.file("agent.py", ELDER)?;
+        let run = scene.run().tier("supervised").unconfined().command(["/usr/bin/python3", "agent.py"]).input(Input::Open);
+        let mut running = run.start()?;
+        let first = scene.asked_once()?;
+        assert!(first.command.contains("touch ok"), "{}", first.row);
+        scene.answer(&first, &["approve"])?.expect_code(0);
+        running.says("ready")?;
+        scene.mark("ok").expect_made();
+        running.press()?;
+        let second = asked_after(&scene, &first)?;
+        assert_eq!(second.argv, ["touch", "late"], "{}", second.row);
+        scene.answer(&second, &["deny"])?.expect_code(0);
+        running.press()?;
+        running.finish()?.expect_line("over");
+        scene.mark("late").expect_none();
+    }
+    Ok(())
+}
+
 #[test]
 fn it_ends_with_the_text() -> Result<()> {
     let scene = Scene::new()?;

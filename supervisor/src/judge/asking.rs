@@ -11,11 +11,12 @@ use super::question::Question;
 use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
 use super::supervisor::Supervisor;
-use super::{facts, text};
+use super::workspaces::Workspace;
+use super::{environment, facts, text};
 use crate::clock::{self, Nanos, rfc3339};
 use hmac::Mac;
 use stayexec_policy::{CommandClass, redact};
-use stayexec_protocol::{Asked, Decision, Event, Message, Reason, Verdict, Wire};
+use stayexec_protocol::{Asked, Decision, Event, Message, Reason, Stage, Verdict, Wire};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use uuid::Uuid;
@@ -49,6 +50,14 @@ impl Supervisor {
         let judged = catch_unwind(AssertUnwindSafe(|| judge(session, &followed, clock::now())));
         let mut judgement = judged.unwrap_or_else(|_| unjudged());
         let preview = is_preview(session, event);
+        if event.stage == Stage::Loaded && session.grants.became(event) {
+            // What the process was before is gone, whatever becomes of the new image.
+            if let Some(Workspace { store }) = workspaces.get_mut(&session.folder)
+                && let Err(e) = store.ungrant(&session.seal, run, &session.grants)
+            {
+                crate::error::say(&e.to_string());
+            }
+        }
         if let (Some(news), Some(workspace)) = (session.agents.news(clock::now()), workspaces.get_mut(&session.folder))
             && let Err(e) = workspace.store.keep_agent(&session.seal, run, &news)
         {
@@ -127,6 +136,7 @@ impl Supervisor {
         pattern: Option<&Pattern>,
     ) -> (Question, Nanos) {
         let session = self.sessions.get(&run);
+        let loaders = session.map_or_else(Vec::new, |session| environment::shown(session, event));
         let patience = session.map_or(Duration::ZERO, |session| session.frozen.deadline.duration());
         let deadline = created.saturating_add(i64::try_from(patience.as_nanos()).unwrap_or(i64::MAX));
         let question = Question {
@@ -139,7 +149,7 @@ impl Supervisor {
             cwd: text::word(&event.cwd),
             file: text::word(&event.executable.path),
             class: class_of(verdict.class),
-            reasons: vec![text::word(&verdict.note)],
+            reasons: std::iter::once(text::word(&verdict.note)).chain(loaders).collect(),
             always_rule: pattern.map(Pattern::shown),
             origin: session.map_or(crate::config::Origin::Interactive, |session| session.frozen.origin),
             created: rfc3339(created),

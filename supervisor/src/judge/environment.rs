@@ -6,14 +6,31 @@
 use super::session::Session;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use stayexec_policy::{CommandClass, SecurityPolicy};
+use stayexec_policy::{CommandClass, SecurityPolicy, redact};
 use stayexec_protocol::Event;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-/// Digest of the variables that were set since the launch and can have a program load code or start another command.
+/// Most variables that a question names.
+const NAMED: usize = 8;
+
+/// What a person should know of the environment of a start: variables that can have it run something else.
+pub fn shown(session: &Session, event: &Event) -> Vec<String> {
+    let all: Vec<&Vec<u8>> = telling(session, event).collect();
+    let line = |entry: &&Vec<u8>| {
+        let entry = redact::text(&String::from_utf8_lossy(entry));
+        format!("with {} in its environment, which can have it run other code", super::text::folded(entry.as_bytes()))
+    };
+    let more = all.len().saturating_sub(NAMED);
+    let rest = (more > 0).then(|| format!("with {more} more such variables in its environment"));
+    all.iter().take(NAMED).map(line).chain(rest).collect()
+}
+
+/// Digest of the variables that were set since the launch and can have a program load code or start another command, and of
+/// the PATH by which it finds what it starts.
 pub fn digest(session: &Session, event: &Event) -> [u8; 32] {
-    let mut telling: Vec<&Vec<u8>> = telling(session, event).collect();
+    let path = event.environment.iter().filter(|entry| entry.starts_with(b"PATH=") && !session.baseline.contains(entry));
+    let mut telling: Vec<&Vec<u8>> = telling(session, event).chain(path).collect();
     telling.sort();
     let mut hash = session.mac.clone();
     for entry in telling {
@@ -109,6 +126,10 @@ mod tests {
         assert_eq!(digest("A=b"), unchanged(&session.mac));
         assert_ne!(digest("PAGER=sh x"), unchanged(&session.mac));
         assert_ne!(digest("PAGER=sh x"), digest("PAGER=sh y"));
+        assert_ne!(digest("PATH=/home/dev/proj/evil:/bin"), unchanged(&session.mac), "names lead elsewhere");
+        let shown = |entry: &str| shown(&session, &Event { environment: argv(&[entry]), ..event("/usr/bin/git", &["git"]) });
+        assert!(shown("BASH_ENV=./x").iter().any(|line| line.contains("BASH_ENV=./x")));
+        assert!(shown("A=b").is_empty());
         Ok(())
     }
 }

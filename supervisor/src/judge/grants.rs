@@ -27,14 +27,20 @@ pub struct Grant {
     class: CommandClass,
     /// Names that the approved text holds, for what the process itself becomes.
     names: BTreeSet<String>,
+    /// Descendants that the process had before: (pid, start).
+    #[serde(default)]
+    elders: Vec<(u32, u64)>,
     /// From when until when its question was open.
     #[serde(default)]
     open: Option<(Nanos, Nanos)>,
 }
 
 impl Grant {
-    /// The grant that an approval of this event gives; `None` where not all of its text was seen.
+    /// The grant that an approval of this event gives; `None` where not all of its text was seen, or nobody knows which
+    /// descendants are its own.
     pub fn of(event: &Event, class: CommandClass, text_seen: bool) -> Option<Self> {
+        let elders = event.elders.iter().flatten().map(holder).collect();
+        let own = event.elders.is_some();
         // Names go to the disk: what is no name, or part of a secret, is none.
         let argv = redact::argv(&event.argv);
         let script = event.script.iter().filter_map(|script| Some(redact::text(&String::from_utf8_lossy(script.text.as_ref()?))));
@@ -44,7 +50,7 @@ impl Grant {
             let word = |c: char| c.is_alphanumeric() || "._+-@".contains(c);
             names.extend(text.split(|c| !word(c)).filter(|name| (1..=64).contains(&name.len())).take(NAMES).map(str::to_owned));
         }
-        text_seen.then_some(Self { pid: event.process.pid, start: event.process.start, class, names, open: None })
+        (text_seen && own).then_some(Self { pid: event.process.pid, start: event.process.start, class, names, elders, open: None })
     }
 
     /// The grant of an answer that came at `answered` to what was asked at `asked`.
@@ -64,10 +70,13 @@ impl Grant {
             let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
             std::str::from_utf8(name).is_ok_and(|name| self.names.contains(name))
         };
+        let file = &event.executable;
+        // `python3` in a text is a link to `python3.11`: of a file that nobody in the tree can write what it is called counts.
+        let installed = file.root_owned && file.chain_root_owned && file.unchanged && file.same_view;
         match &event.script {
             // What is named is the script; its interpreter comes with it.
             Some(script) => name(&script.path),
-            None => name(&event.executable.path),
+            None => name(&file.path) || (installed && event.argv.first().is_some_and(|called| name(called))),
         }
     }
 }
@@ -96,6 +105,11 @@ impl Grants {
         self.of.get(&(grant.pid, grant.start)).is_some_and(|grants| grants.contains(grant))
     }
 
+    /// Whether the process of this grant holds any.
+    pub fn holds_any_of(&self, grant: &Grant) -> bool {
+        self.of.contains_key(&(grant.pid, grant.start))
+    }
+
     fn add(&mut self, grant: Grant) {
         if self.has(&grant) {
             return;
@@ -114,12 +128,33 @@ impl Grants {
         self.of.entry(holder).or_default().push(grant);
     }
 
+    /// The process of an event has become another program: what it was granted before goes, unless the text names the new one.
+    /// Whether anything went.
+    pub fn became(&mut self, event: &Event) -> bool {
+        let holder = holder(&event.process);
+        let Some(grants) = self.of.get_mut(&holder) else { return false };
+        let before = grants.len();
+        grants.retain(|grant| grant.names(event));
+        let gone = before - grants.len();
+        if grants.is_empty() {
+            self.of.remove(&holder);
+        }
+        for _ in 0..gone {
+            if let Some(at) = self.order.iter().position(|other| *other == holder) {
+                self.order.remove(at);
+            }
+        }
+        gone > 0
+    }
+
     /// Whether a start of this class is covered: by what its process was granted, where the approved text names it, or by
     /// what an ancestor was granted.
     pub fn cover(&self, event: &Event, class: CommandClass) -> bool {
         let counts = |grant: &&Grant| class <= grant.class && !grant.is_of_another(event);
         let held = |process: &Process| self.of.get(&holder(process)).into_iter().flatten().filter(counts);
-        held(&event.process).any(|grant| grant.names(event)) || event.ancestry.iter().any(|ancestor| held(ancestor).next().is_some())
+        let below = std::iter::once(&event.process).chain(&event.ancestry);
+        held(&event.process).any(|grant| grant.names(event))
+            || event.ancestry.iter().zip(below).any(|(ancestor, below)| held(ancestor).any(|grant| !grant.elders.contains(&holder(below))))
     }
 }
 
@@ -160,9 +195,45 @@ mod tests {
     }
 
     #[test]
+    fn what_the_process_had_forked_before_is_not() {
+        let approved =
+            Event { process: process(10, 20), elders: Some(vec![process(50, 1)]), ..event("/usr/bin/bash", &["bash", "-c", "make"]) };
+        let mut grants = Grants::default();
+        grants.extend(Grant::of(&approved, CommandClass::Write, true));
+        assert!(grants.cover(&child("/usr/bin/make", &[(51, 1), (10, 20)]), CommandClass::Write));
+        assert!(!grants.cover(&child("/usr/bin/make", &[(50, 1), (10, 20)]), CommandClass::Write));
+        let elder = Event { process: process(50, 1), ..child("/usr/bin/make", &[(10, 20)]) };
+        assert!(!grants.cover(&elder, CommandClass::Write));
+        assert_eq!(Grant::of(&Event { elders: None, ..approved }, CommandClass::Write, true), None, "nobody knows");
+    }
+
+    #[test]
+    fn a_process_that_becomes_something_else_keeps_nothing() {
+        let mut grants = granted();
+        let becomes = |path: &str, called: &str| Event { process: process(10, 20), ..event(path, &[called, "x"]) };
+        assert!(!grants.became(&becomes("/usr/bin/npm", "npm")));
+        assert!(grants.cover(&child("/usr/bin/node", &[(10, 20)]), CommandClass::Write));
+        assert!(grants.became(&becomes("/usr/bin/python3.11", "python3")));
+        assert!(!grants.cover(&child("/usr/bin/node", &[(10, 20)]), CommandClass::Write));
+        assert!(grants.order.is_empty());
+    }
+
+    #[test]
+    fn an_installed_program_is_named_by_what_it_is_called() {
+        let mut grants = Grants::default();
+        let approved = Event { process: process(10, 20), ..event("/usr/bin/bash", &["bash", "-c", "python3 -m pip list"]) };
+        grants.extend(Grant::of(&approved, CommandClass::Write, true));
+        let own = |path: &str| Event { process: process(10, 20), ..event(path, &["python3", "-m", "pip"]) };
+        assert!(grants.cover(&own("/usr/bin/python3.11"), CommandClass::Write));
+        let mut evil = own("/home/dev/proj/x");
+        evil.executable.root_owned = false;
+        assert!(!grants.cover(&evil, CommandClass::Write));
+    }
+
+    #[test]
     fn in_place_only_what_the_text_names() {
         let grants = granted();
-        let own = |path: &str| Event { process: process(10, 20), ..event(path, &["x"]) };
+        let own = |path: &str| Event { process: process(10, 20), ..event(path, &["other"]) };
         assert!(grants.cover(&own("/usr/bin/npm"), CommandClass::Install));
         assert!(!grants.cover(&own("/usr/bin/make"), CommandClass::Write));
     }

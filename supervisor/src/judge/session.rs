@@ -135,6 +135,7 @@ pub mod testing {
             launch: false,
             process: Process { pid: 10, start: 20, name: b"x".to_vec() },
             ancestry: vec![],
+            elders: Some(vec![]),
             agent: None,
             uid: 0,
             euid: 0,

@@ -55,7 +55,8 @@ pub fn image(procfs: &Procfs, view: &View, pid: i32, call: u64, launch: bool) ->
         stage: Stage::Loaded,
         launch,
         process: Process { pid: pid as u32, start: stat.start, name: stat.name },
-        ancestry: Vec::new(),
+        ancestry: vec![],
+        elders: None,
         agent: None,
         uid: initial.uid,
         euid: initial.euid,
@@ -114,7 +115,8 @@ pub fn text(
         stage: Stage::Text,
         launch,
         process: Process { pid: request.tid as u32, start: stat.start, name: stat.name },
-        ancestry: Vec::new(),
+        ancestry: vec![],
+        elders: None,
         agent: None,
         uid,
         euid,
@@ -162,6 +164,24 @@ pub fn ancestry(procfs: &Procfs, mut pid: i32, last: i32) -> Vec<Process> {
         pid = stat.parent;
     }
     chain
+}
+
+/// The descendants that a process has at this moment; `None` where they are too many, or cannot be told.
+pub fn descendants(procfs: &Procfs, pid: i32) -> Option<Vec<Process>> {
+    const MOST: usize = 64;
+    let (mut found, mut above) = (Vec::new(), vec![pid]);
+    while let Some(parent) = above.pop() {
+        for child in procfs.children(parent).ok()? {
+            // One that has ended meanwhile starts nothing.
+            let Ok(stat) = procfs.process(child).and_then(|process| process.stat()) else { continue };
+            if found.len() == MOST {
+                return None;
+            }
+            found.push(Process { pid: child as u32, start: stat.start, name: stat.name });
+            above.push(child);
+        }
+    }
+    Some(found)
 }
 
 /// The script that the image, an interpreter, was loaded for.

@@ -102,6 +102,7 @@ impl Gate {
             Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
                 event.ancestry = self.ancestry(event.process.pid as i32);
+                event.elders = capture::descendants(&self.procfs, event.process.pid as i32);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
                 event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));
                 let digest = repeat::digest(&self.key, &event);

@@ -84,6 +84,7 @@ mod tests {
             launch: false,
             process: Process { pid: 9, start: 8, name: b"ls".to_vec() },
             ancestry: vec![],
+            elders: None,
             agent: None,
             uid: 0,
             euid: 0,

@@ -5,10 +5,10 @@
 //! one of the same pid. Refuses to wait for good will.
 
 use super::call::State;
-use super::capture;
 use super::gate::Gate;
 use crate::sys::pidfd;
 use stayexec_protocol::{Decision, Verdict, Withdrawal};
+use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -54,11 +54,44 @@ impl Gate {
 
     /// Signals every process below the reaper, and says how many there were.
     fn signal_tree(&self, signal: i32) -> usize {
-        let pids = self.procfs.pids().unwrap_or_default().into_iter();
-        let in_tree = |pid: i32| {
-            let chain = capture::ancestry(&self.procfs, pid, self.reaper);
-            pid != self.reaper && chain.last().is_some_and(|last| last.pid as i32 == self.reaper)
+        let stat = |pid: i32| self.procfs.process(pid).and_then(|process| process.stat()).ok();
+        let pids = self.procfs.pids().unwrap_or_default();
+        let above: HashMap<i32, (i32, u64)> = pids.iter().filter_map(|pid| stat(*pid).map(|s| (*pid, (s.parent, s.start)))).collect();
+        let in_tree = tree(&above, self.reaper);
+        // Nobody leaves the tree: who had this start time when it was looked at is in it still.
+        let same = |pid: i32, start: u64| stat(pid).is_some_and(|now| now.start == start);
+        let signalled = |pid: &&i32| {
+            let start = above.get(pid).map_or(0, |(_, start)| *start);
+            pidfd::open(**pid).is_ok_and(|handle| same(**pid, start) && pidfd::kill(handle.as_fd(), signal).is_ok())
         };
-        pids.filter(|pid| pidfd::open(*pid).is_ok_and(|handle| in_tree(*pid) && pidfd::kill(handle.as_fd(), signal).is_ok())).count()
+        in_tree.iter().filter(signalled).count()
+    }
+}
+
+/// The processes below `root`, from everybody's parent.
+fn tree(above: &HashMap<i32, (i32, u64)>, root: i32) -> HashSet<i32> {
+    let mut below: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (pid, (parent, _)) in above {
+        below.entry(*parent).or_default().push(*pid);
+    }
+    let (mut found, mut next) = (HashSet::new(), vec![root]);
+    while let Some(parent) = next.pop() {
+        next.extend(below.get(&parent).into_iter().flatten().copied().filter(|pid| found.insert(*pid)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_what_hangs_below_its_root_however_deep() {
+        let mut above: HashMap<i32, (i32, u64)> = (2..5_000).map(|pid| (pid, (pid - 1, 7))).collect();
+        above.insert(6_000, (1, 7));
+        let found = tree(&above, 10);
+        assert_eq!(found.len(), 5_000 - 11);
+        assert!(!found.contains(&10) && !found.contains(&6_000) && found.contains(&4_999));
+        assert!(tree(&HashMap::from([(1, (1, 0))]), 1).len() <= 1, "a circle ends");
     }
 }

@@ -125,6 +125,7 @@ pub fn event(call: u64) -> Event {
         launch: false,
         process: Process { pid: 10, start: 20 + call, name: b"x".to_vec() },
         ancestry: vec![],
+        elders: Some(vec![]),
         agent: None,
         uid: 0,
         euid: 0,

@@ -5,7 +5,7 @@
 
 use super::{Seal, Store, StoreError, signed, sql};
 use crate::clock;
-use crate::judge::grants::Grant;
+use crate::judge::grants::{Grant, Grants};
 use crate::judge::question::Ended;
 use rusqlite::params;
 use stayexec_protocol::{Answer, Decision, Reason};
@@ -109,6 +109,29 @@ impl Store {
             "UPDATE waiting SET grant_ = NULL WHERE run = ?1 AND grant_ IS NOT NULL",
         ] {
             self.connection.execute(sentence, [&run]).map_err(sql("write to"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes out what of a run's grants counts no more.
+    ///
+    /// # Errors
+    /// [`StoreError`]; a supervisor that is started anew may know more than counts.
+    pub fn ungrant(&mut self, seal: &Seal, run: Uuid, counting: &Grants) -> Result<(), StoreError> {
+        let run = run.to_string();
+        let over = |text: &str| serde_json::from_str::<Grant>(text).is_ok_and(|grant| !counting.holds_any_of(&grant));
+        for sealed in self.rows::<String>("SELECT body FROM granted WHERE run = ?1", [&run], |row| row.get(0))? {
+            if seal.off(&["granted"], &sealed).is_some_and(over) {
+                self.connection.execute("DELETE FROM granted WHERE run = ?1 AND body = ?2", [&run, &sealed]).map_err(sql("write to"))?;
+            }
+        }
+        let sentence = "SELECT call, question, grant_ FROM waiting WHERE run = ?1 AND settled = 1 AND grant_ IS NOT NULL";
+        let waiting = self.rows::<(i64, String, String)>(sentence, [&run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for (call, question, sealed) in waiting {
+            if seal.off(&["waiting", &call.to_string(), &question], &sealed).is_some_and(over) {
+                let sentence = "UPDATE waiting SET grant_ = NULL WHERE run = ?1 AND call = ?2";
+                self.connection.execute(sentence, params![run, call]).map_err(sql("write to"))?;
+            }
         }
         Ok(())
     }

@@ -46,15 +46,50 @@ impl Procfs {
         path::reference(self.0.as_fd(), pid.to_string().as_bytes(), INSIDE).map(ProcessDir)
     }
 
+    /// The children of a process at this moment (`/proc/PID/task/PID/children`; in kernels without it all processes are
+    /// looked at).
+    ///
+    /// # Errors
+    /// EMFILE and the like; InvalidData where the text is not understood.
+    pub fn children(&self, pid: i32) -> io::Result<Vec<i32>> {
+        let tasks = match path::reference(self.0.as_fd(), format!("{pid}/task").as_bytes(), INSIDE).map(ProcessDir) {
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => return Ok(Vec::new()),
+            tasks => tasks?,
+        };
+        let mut children = Vec::new();
+        for task in numbers(&tasks.0)? {
+            match tasks.text(&format!("{task}/children")) {
+                Ok(text) => {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    let pids = text.split_ascii_whitespace().map(str::parse::<i32>).collect::<Result<Vec<_>, _>>();
+                    children.extend(pids.map_err(|_| io::ErrorKind::InvalidData)?);
+                }
+                // The thread is gone, or no kernel has such a file.
+                Err(_) if tasks.text(&format!("{task}/stat")).is_err() => {}
+                Err(_) => return self.children_by_parent(pid),
+            }
+        }
+        Ok(children)
+    }
+
+    fn children_by_parent(&self, pid: i32) -> io::Result<Vec<i32>> {
+        let parent = |child: &i32| self.process(*child).and_then(|process| process.stat()).is_ok_and(|stat| stat.parent == pid);
+        Ok(self.pids()?.into_iter().filter(parent).collect())
+    }
+
     /// The processes that there are at this moment.
     ///
     /// # Errors
     /// EMFILE and the like.
     pub fn pids(&self) -> io::Result<Vec<i32>> {
-        let folder = path::open_file(self.0.as_fd(), b".", INSIDE)?;
-        let entries = nix::dir::Dir::from_fd(folder)?.into_iter();
-        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect())
+        numbers(&self.0)
     }
+}
+
+/// The entries of a folder that are numbers.
+fn numbers(folder: &OwnedFd) -> io::Result<Vec<i32>> {
+    let entries = nix::dir::Dir::from_fd(path::open_file(folder.as_fd(), b".", INSIDE)?)?.into_iter();
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect())
 }
 
 fn own_instance() -> io::Result<OwnedFd> {
