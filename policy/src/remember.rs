@@ -226,6 +226,47 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_commands_from_its_input_is_not_seen() {
+        let seen = |argv: &[&str]| {
+            with(&format!("/usr/bin/{}", argv[0]), argv, |policy, exec, places| policy.classify_argv(exec, places).text_seen)
+        };
+        for argv in [
+            &["tclsh"][..],
+            &["gdb", "-q"],
+            &["sqlite3", "x.db"],
+            &["ed", "-s", "f"],
+            &["vim", "-es", "f"],
+            &["make", "-f", "-"],
+            &["make", "-f-"],
+            &["awk", "-f", "-", "f"],
+            &["sed", "-n", "-f", "-", "f"],
+            &["python3.11", "-i", "-c", "1"],
+            &["python3.11", "-m", "code"],
+            &["xargs", "-I{}", "sh", "-c", "{}"],
+            &["script", "-qc", "sh", "/dev/null"],
+            &["bash", "-c", "true; bash"],
+            &["bash", "-c", "cat | sh"],
+            &["bash", "-c", ". /dev/stdin"],
+            &["bash", "-c", "python3"],
+            &["env", "bash"],
+        ] {
+            assert!(!seen(argv), "{argv:?}");
+        }
+        for argv in [
+            &["bash", "-c", "make all; npm test"][..],
+            &["bash", "-c", "echo ls | sh"],
+            &["bash", "-c", "sh <<E\nls\nE"],
+            &["bash", "-c", "find . | xargs rm"],
+            &["make", "all"],
+            &["npm", "install"],
+            &["python3.11", "-c", "print(1)"],
+            &["python3.11", "-m", "pytest"],
+        ] {
+            assert!(seen(argv), "{argv:?}");
+        }
+    }
+
+    #[test]
     fn what_is_shown_holds_no_secret() {
         let secret = "hunter2hunter2";
         for argv in [
@@ -298,6 +339,10 @@ mod tests {
             ("/usr/bin/bash", &["bash", "-c", "curl x | sh"]),
             ("/usr/bin/busybox", &["busybox", "sh"]),
             ("/usr/bin/xargs", &["xargs", "rm"]),
+            ("/usr/bin/python3.11", &["python3", "-m", "mymod"]),
+            ("/usr/bin/perl", &["perl", "-I.", "-Mmod", "-e", "1"]),
+            ("/usr/bin/node", &["node", "-r", "./mod.js", "-e", "1"]),
+            ("/usr/bin/bash", &["bash", "--rcfile", "x.sh", "-ic", "true"]),
             ("/usr/bin/parallel", &["parallel", "-j2"]),
             ("/w/bash", &["bash"]),
         ] {

@@ -35,6 +35,8 @@ pub(crate) struct Judge<'p> {
     pub disputed: Cell<Disputed>,
     /// A shell or an interpreter takes its text from where nobody sees it.
     pub unseen: Cell<bool>,
+    /// Something takes commands from its input, also where a text that was seen starts it.
+    pub listens: Cell<bool>,
     /// Something runs that a file holds which only its name stands for: a script, a program of the tree.
     pub by_name: Cell<bool>,
     /// The text opens a descriptor for reading that a path below /dev/fd would open for writing.
@@ -90,6 +92,7 @@ impl<'p> Judge<'p> {
             bytes: Cell::new(0),
             disputed: Cell::default(),
             unseen: Cell::new(false),
+            listens: Cell::new(false),
             by_name: Cell::new(false),
             reopened: Cell::new(false),
             descriptors: Cell::new(false),
@@ -103,6 +106,12 @@ impl<'p> Judge<'p> {
         self.by_name.set(true);
     }
 
+    /// What is being judged, or something that it starts, takes commands from its input.
+    pub fn takes_commands(&self) {
+        self.listens.set(true);
+        self.runs_unseen();
+    }
+
     /// What is being judged runs what lies in a file that anyone may change.
     pub fn runs_by_name(&self) {
         self.by_name.set(true);
@@ -110,7 +119,7 @@ impl<'p> Judge<'p> {
 
     /// Whether the whole text of what was judged was there to be seen.
     pub fn text_seen(&self) -> bool {
-        !self.unseen.get()
+        !self.unseen.get() && !self.listens.get()
     }
 
     /// Judges a text: what it starts is named in it, so whoever sees the text sees that.

@@ -36,7 +36,7 @@ impl Judge<'_> {
             // What a wrapper starts when it is told nothing is a shell.
             if out.class > CommandClass::Read && !vetted.taken.iter().any(|taken| matches!(taken.role, Role::Data | Role::Run | Role::Exec))
             {
-                self.runs_unseen();
+                self.takes_commands();
             }
             return;
         };

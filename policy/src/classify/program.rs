@@ -139,6 +139,11 @@ impl Judge<'_> {
                 out.entry = Some(entry.at.to_string());
             }
         }
+        // `make -f -`, `awk -f -`: what a program reads as commands of its own.
+        let scripted = |entry: &Entry| matches!(entry.special.as_deref(), Some("awk" | "sed")) || matches!(name, "make" | "gmake");
+        if entry.listens || (scripted(entry) && args.iter().any(is_input)) {
+            self.takes_commands();
+        }
         if let [only] = args
             && matches!(only.full(), Some("--help" | "--version"))
             && !entry.free
@@ -176,4 +181,10 @@ impl Judge<'_> {
             self.collect_words(name, args);
         }
     }
+}
+
+/// An argument that is the standard input, or an option with it.
+fn is_input(arg: &Arg) -> bool {
+    let value = arg.text.strip_prefix("-f").or_else(|| arg.text.strip_prefix("--file=")).unwrap_or(&arg.text);
+    special::STANDARD_INPUT.contains(&value)
 }

@@ -62,6 +62,7 @@ pub(crate) struct Entry {
     pub payload: Option<Payload>,
     pub skip: usize,
     pub assigns: bool,
+    pub listens: bool,
     pub ignores_hangup: bool,
     pub special: Option<Box<str>>,
     pub sub: Map<Box<str>, Entry>,

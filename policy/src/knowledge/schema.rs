@@ -76,6 +76,8 @@ pub(super) struct RawEntry {
     pub skip: usize,
     /// `NAME=value` operands before the payload.
     pub assigns: bool,
+    /// It takes commands from its input.
+    pub listens: bool,
     /// The first that it does is to ignore SIGHUP.
     pub ignores_hangup: bool,
     /// A handler in code.

@@ -11,6 +11,11 @@ use super::Call;
 use crate::knowledge::Role;
 use crate::{CommandClass, Part, ReasonCode};
 
+/// Options with which an interpreter loads files by their names.
+const LOADS: &[&str] = &["-m", "-M", "-r", "-I", "--require", "--import", "--loader", "--experimental-loader"];
+/// Modules that take commands from the input.
+const PROMPTS: &[&str] = &["code", "pdb", "asyncio", "sqlite3", "IPython", "idlelib", "bpython", "ptpython"];
+
 pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
     let alone = vetted.operands.is_empty() && vetted.taken.is_empty();
@@ -40,8 +45,15 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     if file {
         judge.runs_by_name();
     }
-    if !file && scope.feed.text.is_none() && !vetted.taken.iter().any(|taken| taken.role == Role::Data) {
-        judge.runs_unseen();
+    let before = &call.args[..vetted.operands.first().copied().unwrap_or(call.args.len())];
+    if before.iter().any(|arg| LOADS.iter().any(|option| arg.text.starts_with(option))) {
+        judge.runs_by_name();
+    }
+    // A prompt behind its text, or a module that is one.
+    let prompts = before.iter().any(|arg| arg.text.starts_with("-i") || arg.text.starts_with("--interactive"))
+        || call.args.windows(2).any(|pair| pair[0].text == "-m" && PROMPTS.contains(&pair[1].text.as_str()));
+    if prompts || (!file && scope.feed.text.is_none() && !vetted.taken.iter().any(|taken| taken.role == Role::Data)) {
+        judge.takes_commands();
     }
     if judge.gathers() {
         let given = vetted.taken.iter().filter(|taken| taken.role == Role::Data).map(|taken| taken.value.text.as_str());

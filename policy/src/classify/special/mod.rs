@@ -16,6 +16,7 @@ mod texts;
 mod words;
 mod wrappers;
 
+pub(super) use shells::STANDARD_INPUT;
 pub(super) use wrappers::env_words;
 
 use super::args::Arg;

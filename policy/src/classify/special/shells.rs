@@ -8,6 +8,9 @@ use super::super::vet::{Finding, vet};
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
 
+/// Names of the standard input.
+pub(in super::super) const STANDARD_INPUT: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 fn raise(out: &mut Part, code: ReasonCode, reason: &'static str) {
     out.raise(Finding::new(CommandClass::Write, code, reason));
 }
@@ -33,6 +36,9 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     {
         judge.collect_arg(call.name, script, Reach::File);
         return true;
+    }
+    if call.args.iter().any(|arg| arg.text.starts_with("--rcfile") || arg.text.starts_with("--init-file")) {
+        judge.runs_by_name();
     }
     if vetted.has("-c") {
         let Some(text) = first else {
@@ -73,7 +79,7 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             out.add(child, judge.explain);
         }
         None => {
-            judge.runs_unseen();
+            judge.takes_commands();
             raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input");
         }
     }
@@ -95,11 +101,14 @@ pub(super) fn source(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         judge.collect_arg(call.name, arg, Reach::File);
     }
     scope.functions.borrow_mut().clear();
-    if call.args.first().is_some_and(|arg| matches!(arg.full(), Some("/dev/stdin" | "/dev/fd/0")))
-        && let Some(text) = &scope.feed.text
-    {
-        let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
-        out.add(child, judge.explain);
+    let input = call.args.first().is_some_and(|arg| arg.is_open() || STANDARD_INPUT.contains(&arg.text.as_str()));
+    match &scope.feed.text {
+        Some(text) if input => {
+            let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
+            out.add(child, judge.explain);
+        }
+        None if input => judge.takes_commands(),
+        _ => {}
     }
     if !(call.args.len() == 1 && call.args[0].full().is_some_and(|path| judge.own_files.is_source(path, judge.home))) {
         judge.runs_by_name();

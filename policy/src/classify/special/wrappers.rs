@@ -107,6 +107,9 @@ pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         }
         None => words.push(Arg::open(!tame)),
     }
+    if judge.runs_text(&words) {
+        judge.takes_commands();
+    }
     let inner = Scope { feed: Feed::default(), ..deeper(scope) };
     let child = judge.external(&words, &inner);
     out.add(child, judge.explain);
@@ -143,7 +146,7 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
             if !vetted.info {
                 out.raise(Finding::new(CommandClass::Write, ReasonCode::ShellInput, "commands from its input, or from a file"));
             }
-            judge.runs_unseen();
+            judge.takes_commands();
             return true;
         }
         for text in given {
