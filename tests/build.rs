@@ -24,6 +24,7 @@ const FIXTURES: &[(&str, &str, &[&str])] = &[
     ("calls", "calls", &[]),
     ("auxv", "auxv", &[]),
     ("outer", "outer", &[]),
+    ("states", "states", &[]),
     ("slowfs", "slowfs", &[]),
     ("loaded", "loaded.so", &["-shared", "-fPIC"]),
 ];

@@ -187,7 +187,7 @@ fn a_script_that_changes_while_it_is_held_is_asked_about_again() -> Result<()> {
         let calls = [("./script", 0), ("timeout 9 bash ./script", 0), ("env A=1 nice -n 1 sh script", 0), ("./script", 1_100_000)];
         calls.map(|(call, filled)| (std::rc::Rc::clone(&scene), call, filled))
     }) {
-        let script = scene.program("script", &format!("#!/bin/sh\ntouch a\nexit\n{}\n", "#".repeat(filled)))?;
+        let script = scene.program("script", format!("#!/bin/sh\ntouch a\nexit\n{}\n", "#".repeat(filled)))?;
         let text = format!("{call}; echo status $?");
         let running = scene.run().tier("supervised").unconfined().command(["bash", "-c", &text]).start()?;
         let first = scene.asked_once()?;
