@@ -78,6 +78,11 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
                 judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(&scope.vars.of_child()), scope.level + 1, &inner));
             out.add(child, judge.explain);
         }
+        // Who approves that a download is run has approved what it starts, up to its class.
+        None if scope.feed.download => {
+            judge.runs_unseen();
+            raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input");
+        }
         None => {
             judge.takes_commands();
             raise(out, ReasonCode::ShellInput, "a shell that takes its text from its input");
