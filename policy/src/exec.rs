@@ -98,6 +98,7 @@ const INSTALLED: &[(&str, &str, &str)] = &[
     ("/.pyenv/shims", "/.pyenv/versions/*", "/bin"),
     ("/.pyenv/shims", "/.pyenv/libexec", ""),
     ("/.pyenv/bin", "/.pyenv/libexec", ""),
+    ("/.pyenv/shims", "/.pyenv/pyenv.d/exec/pip-rehash", ""),
     ("/.rbenv/shims", "/.rbenv/versions/*", "/bin"),
     ("/.rbenv/shims", "/.rbenv/libexec", ""),
     ("/.rbenv/bin", "/.rbenv/libexec", ""),
