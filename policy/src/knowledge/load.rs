@@ -40,6 +40,7 @@ const FILES: &[(&str, &str)] = &files![
     "inspect.toml",
     "machine.toml",
     "tools.toml",
+    "documents.toml",
     "build.toml",
     "containers.toml",
     "cloud.toml",
