@@ -98,6 +98,7 @@ const INSTALLED: &[(&str, &str, &str)] = &[
     ("/.pyenv/shims", "/.pyenv/versions/*", "/bin"),
     ("/.pyenv/shims", "/.pyenv/libexec", ""),
     ("/.pyenv/bin", "/.pyenv/libexec", ""),
+    ("/.pyenv/shims", "/.pyenv/pyenv.d/exec/pip-rehash", ""),
     ("/.rbenv/shims", "/.rbenv/versions/*", "/bin"),
     ("/.rbenv/shims", "/.rbenv/libexec", ""),
     ("/.rbenv/bin", "/.rbenv/libexec", ""),
@@ -143,7 +144,7 @@ impl FileFacts<'_> {
     pub(crate) fn among_programs(&self, places: &Places<'_>) -> bool {
         let parent = self.parent();
         let last = parent.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        matches!(last, b"bin" | b"sbin") || self.in_launch_path(places) || self.in_trusted_dir(places)
+        matches!(last, b"bin" | b"sbin" | b"git-core") || self.in_launch_path(places) || self.in_trusted_dir(places)
     }
 
     fn parent(&self) -> &[u8] {

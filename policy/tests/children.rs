@@ -91,7 +91,7 @@ fn pagers_and_what_git_and_man_set() {
 fn scripts_that_start_the_program_of_their_name() {
     let perl = |script, word: &'static str| {
         let argv: Vec<&str> = ["/usr/bin/perl", script].into_iter().chain(word.split(' ')).collect();
-        let file = behind(script, "/usr/share/postgresql-common/bin/pg_wrapper", Some("exec @ARGV"));
+        let file = behind(script, "/usr/share/postgresql-common/pg_wrapper", Some("exec @ARGV"));
         assess(&Start { path: "/usr/bin/perl", argv: &argv, script: Some(file), ..PLAIN }).class
     };
     assert_eq!(perl("/usr/bin/psql", "-l"), Read);

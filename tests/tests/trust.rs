@@ -130,3 +130,22 @@ fn a_program_that_came_during_the_run_is_asked_about() -> Result<()> {
     running.finish()?.expect_line("status 126");
     Ok(())
 }
+
+/// `pkill` is a link to `pgrep`, and the file alone says nothing about which of them runs.
+#[test]
+fn a_link_says_which_program_a_file_is() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let tools = Tools::new(&scene)?;
+        // A harmless program under these names.
+        fs::rename(tools.rg(), tools.0.path().join("pgrep"))?;
+        std::os::unix::fs::symlink("pgrep", tools.0.path().join("pkill"))?;
+        let_the_clock_tick(&tools.0.path().join("pgrep"))?;
+        let text = "pgrep x; echo asks $?; pkill x; echo kills $?; exec -a pkill pgrep x";
+        let launch = scene.run().env("PATH", tools.path()).words(["--tier", "supervised", "--origin", "unattended"]).unconfined();
+        let outcome = launch.command(["bash", "-c", text]).finish()?;
+        outcome.expect_line("asks 0");
+        outcome.expect_line("kills 126");
+        assert!(why(&scene)?.contains("pkill"), "{}", why(&scene)?);
+    }
+    Ok(())
+}

@@ -108,7 +108,9 @@ fn believed<'a>(judge: &Judge<'_>, script: &Script<'a>, places: &Places<'_>) -> 
     let called = judge.knowledge.called(name, std::str::from_utf8(script.path).ok().map(base));
     judge.knowledge.program(called.name)?;
     // `completions/ls` is no `ls`. An ending that the entry itself lists (`npm-cli.js`) is found elsewhere as well.
-    (file.among_programs(places) || judge.knowledge.by_suffix(name)).then_some(called)
+    // Nor is one that goes by the name of its link: which programs those are is known.
+    let linked = called.name != name;
+    (file.among_programs(places) || judge.knowledge.by_suffix(name) || linked).then_some(called)
 }
 
 /// The script that `start` runs, found among its own arguments, as the script of its class.
@@ -133,7 +135,9 @@ pub(super) fn judge(
         Some(child)
     });
     let text = script.text.and_then(|text| std::str::from_utf8(text).ok());
-    let by_text = call.shell.as_ref().zip(text);
+    // Nothing is less than a read: there is no need to look.
+    let looks = by_name.as_ref().is_none_or(|child| child.class > CommandClass::Read);
+    let by_text = call.shell.as_ref().zip(text).filter(|_| looks);
     let by_text = by_text.map(|(shell, text)| judge.read_by(shell, false, || judge.text_part(text, Some(scope.vars), 1, &Feed::default())));
     let known = by_name.is_some();
     let child = match (by_name, by_text) {

@@ -3,6 +3,7 @@
 //! Each raises what goes beyond that and leaves options and operands to the table.
 
 use super::super::args::{Arg, UNKNOWN};
+use super::super::judge::Judge;
 use super::super::vet::vet;
 use super::{Call, raise};
 use crate::{CommandClass, Part};
@@ -20,6 +21,22 @@ pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
         raise(out, call, CommandClass::Network, "reads from another host");
     }
     false
+}
+
+/// `ffmpeg -i FILE` says what the file is; with `-f null -` it is decoded, and thrown away.
+pub(super) fn ffmpeg(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
+    let mut words = call.args.iter().map(|arg| arg.full().unwrap_or_default()).filter(|word| !matches!(*word, "-hide_banner" | "-nostdin"));
+    let (Some("-i"), Some(file)) = (words.next(), words.next()) else { return false };
+    let rest: Vec<&str> = words.collect();
+    if file.contains(':') {
+        raise(out, call, CommandClass::Network, "reads from another host");
+        return false;
+    }
+    let local = !file.is_empty() && !file.starts_with(['-', '@', '|']);
+    if local {
+        judge.collect_path(call.name, file);
+    }
+    local && matches!(rest[..], [] | ["-f", "null", "-" | "/dev/null"])
 }
 
 /// Databases of names that other hosts answer for; this host knows its own.

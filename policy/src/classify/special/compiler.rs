@@ -117,6 +117,7 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, _out: &mut Part) -> bool
     while let Some(&word) = words.get(at) {
         at += 1;
         if VALUED.contains(&word) {
+            call.args.get(at).into_iter().for_each(|value| judge.collect_arg(call.name, value, Reach::File));
             at += 1;
         } else if word == "-o" {
             nowhere = words.get(at) == Some(&"/dev/null");

@@ -10,6 +10,7 @@ mod git;
 mod git_modes;
 mod interpreter;
 mod modes;
+mod options;
 mod query;
 mod shells;
 mod texts;
@@ -41,6 +42,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "alias" => shells::alias(&call, out),
         "declare" => builtins::declare(judge, &call, scope, out),
         "subscript" => builtins::subscripts(judge, &call, scope, out),
+        "options" => options::set(judge, &call, scope, out),
         "unset" => builtins::unset(judge, &call, scope, out),
         "setter" => builtins::setter(judge, &call, scope, out),
         "less" => words::less(&call, out),
@@ -64,6 +66,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "clean" => git_modes::clean(&call, out),
         "reflog" => git_modes::reflog(&call, out),
         "lookup" => asked::lookup(&call, out),
+        "ffmpeg" => asked::ffmpeg(judge, &call, out),
         "local" => asked::local(&call, out),
         "sinks" => asked::sinks(&call),
         "printed" => asked::printed(&call, out),

@@ -103,17 +103,17 @@ pub(super) fn cargo(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     true
 }
 
-/// `cargo fmt -- --check`: what stands behind the dashes is rustfmt's.
+/// `cargo fmt -- --check`: what stands behind the dashes is rustfmt's, and so is its own `--check`.
 pub(super) fn cargo_fmt(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
-    let Some(at) = vetted.dashes.filter(|_| vetted.findings.is_empty()) else { return false };
-    let rest = &call.args[at + 1..];
-    // Without it there is nothing that only looks; and files that it names are formatted besides.
-    if !rest.iter().any(|arg| arg.full() == Some("--check")) {
+    let behind = vetted.dashes.map_or(&[][..], |at| &call.args[at + 1..]);
+    let own = vetted.has("--check").then(|| Arg::closed("--check"));
+    let words: Vec<Arg> = own.into_iter().chain(behind.iter().cloned()).collect();
+    if !vetted.findings.is_empty() || !words.iter().any(|arg| arg.full() == Some("--check")) {
         return false;
     }
-    let mut child = part(judge.text(rest));
-    judge.named("rustfmt", rest, &deeper(scope), &mut child);
+    let mut child = part(judge.text(&words));
+    judge.named("rustfmt", &words, &deeper(scope), &mut child);
     out.add(child, judge.explain);
     true
 }

@@ -61,7 +61,8 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         && called(&["-d", "-z", "--decompress", "--uncompress", "--compress", "-f", "--force", "-k", "--keep", "--rm"]);
     let mixed = packer && called(&["-c", "--stdout"]) && called(&["-t", "-l", "--test", "--list"]);
     // Without a file it is a filter, from its input to its output.
-    let filter = packer && vetted.operands.is_empty() && !vetted.has("-r") && !vetted.has("--recursive");
+    // A word may be the value of an option to one of them and a file to another.
+    let filter = packer && call.args.iter().all(|arg| arg.head().starts_with('-')) && !vetted.has("-r") && !vetted.has("--recursive");
     let asking = (called(asks) && !changes && !mixed) || filter;
     let searching = matches!(call.name, "pacman" | "yay" | "paru")
         && vetted.has("-S")
