@@ -3,6 +3,7 @@
 //! Invariant: an argument that is not fully known is *open*, and only its beginning is taken for known. It is *risky*
 //! when what it will be could begin with a dash.
 
+use super::patterns::may_match_a_dash;
 use super::vars::{Value, Vars, is_plain};
 use crate::shell::{Piece, Word};
 use crate::steps::step;
@@ -25,6 +26,8 @@ pub(crate) struct Arg {
     pub outside: bool,
     /// Such a variable stands without quotes: it may be several words.
     pub splits: bool,
+    /// It may be no word at all, or several: what stands behind it may then be read as something else.
+    pub shifts: bool,
     /// What is not known of it is a number.
     pub number: bool,
     /// It begins with the home directory.
@@ -81,20 +84,15 @@ fn globbed(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Any name at all matches: `*.c` is not likely to be an option, `*` may be `-delete`.
-fn bare_glob(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'*' | b'?'))
-}
-
 fn glob(text: &str) -> Arg {
     let known = text.find(['*', '?', '[']).unwrap_or(text.len());
-    Arg { text: text.to_owned(), known, outside: bare_glob(text), ..Arg::default() }
+    Arg { text: text.to_owned(), known, outside: known == 0 && may_match_a_dash(text), shifts: true, ..Arg::default() }
 }
 
 /// The word as one argument.
 pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
-        && (*quoted || !text.contains(['*', '?', '[', '{']) || text == "[")
+        && (*quoted || !text.contains(['*', '?', '[']) || text == "[")
     {
         step(text.len());
         return Arg::closed(text.clone());
@@ -107,17 +105,19 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
         match piece {
             Piece::Text { text, quoted: true } => arg.text.push_str(text),
             Piece::Text { text, quoted: false } => {
-                let active = text.find(['*', '?', '[']).into_iter().chain(brace(text)).min();
+                let active = text.find(['*', '?', '[']);
                 arg.text.push_str(text);
+                arg.shifts |= active.is_some();
                 if let (Some(at), false) = (active, open) {
                     arg.known = before + at;
-                    arg.outside |= word.pieces.len() == 1 && bare_glob(text);
+                    arg.outside |= before + at == 0 && may_match_a_dash(text);
                     open = true;
                 }
-                arg.risky |= brace(text).is_some() && before == 0 && dashed_brace(text);
             }
-            Piece::Variable { name, quoted, risky, altered, .. } => match vars.get(name) {
-                Some(Value::Known(text)) if !risky && !altered && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) => {
+            Piece::Variable { name, quoted, risky, altered, list, .. } => match vars.get(name) {
+                Some(Value::Known(text))
+                    if !list && !risky && !altered && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
+                {
                     arg.text.push_str(text)
                 }
                 value => {
@@ -130,7 +130,8 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                             None => vars.doubtful(),
                         };
                     let placed = before == 0 || !*quoted;
-                    let from_outside = *altered || outside(name, value, vars);
+                    let from_outside = *altered || outside(name, value, vars) || !*quoted && may_hold_blanks(name);
+                    arg.shifts |= *list || !*quoted && !is_one_word(name);
                     arg.altered |= altered;
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
@@ -141,6 +142,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
             },
             Piece::Command { body, quoted } => {
                 let tame = vars.tame(body);
+                arg.shifts |= !*quoted;
                 open_here(&mut arg, &mut open, !tame && (before == 0 || !*quoted));
             }
             Piece::Process { .. } => {
@@ -148,7 +150,14 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 open_here(&mut arg, &mut open, false);
             }
             Piece::Number => open_here(&mut arg, &mut open, false),
-            Piece::Keys { quoted, .. } => open_here(&mut arg, &mut open, before == 0 || !*quoted),
+            Piece::Sequence { dash, .. } => {
+                arg.shifts = true;
+                open_here(&mut arg, &mut open, *dash && before == 0);
+            }
+            Piece::Keys { quoted, .. } => {
+                arg.shifts = true;
+                open_here(&mut arg, &mut open, before == 0 || !*quoted);
+            }
             Piece::Evaluated { .. } => {}
         }
         step(1 + arg.text.len() - before);
@@ -157,6 +166,8 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
         }
     }
     arg.number = open && vars.number_word(word);
+    // Nothing but empty values without quotes: no word.
+    arg.shifts |= arg.text.is_empty() && !word.pieces.iter().any(|piece| matches!(piece, Piece::Text { .. }));
     if !open {
         arg.known = arg.text.len();
     } else if arg.known == arg.text.len() {
@@ -184,16 +195,14 @@ fn open_here(arg: &mut Arg, open: &mut bool, risky: bool) {
     arg.free |= risky;
 }
 
-/// Where an unquoted brace expansion begins.
-fn brace(text: &str) -> Option<usize> {
-    let at = text.find('{')?;
-    let rest = &text[at..];
-    (rest.contains(',') || rest.contains("..")).then_some(at)
+/// Variables that always are one word, if their values hold no blanks.
+fn is_one_word(name: &str) -> bool {
+    matches!(name, "HOME" | "PWD" | "?" | "#" | "$" | "UID" | "EUID" | "PPID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "SHLVL")
 }
 
-/// A brace expansion in front of which one alternative begins with a dash.
-fn dashed_brace(text: &str) -> bool {
-    text.contains("{-") || text.contains(",-") || text.contains("{{")
+/// Directories may have any name.
+fn may_hold_blanks(name: &str) -> bool {
+    matches!(name, "PWD" | "OLDPWD" | "TMPDIR")
 }
 
 #[cfg(test)]
@@ -203,7 +212,7 @@ mod tests {
 
     fn args(text: &str) -> Vec<Arg> {
         let script = parse(text);
-        let vars = Vars::collect(&script, None, &|name| name == "echo");
+        let vars = Vars::collect(&script, None);
         let mut out = Vec::new();
         if let Some(Command::Simple(simple)) = script.commands.last() {
             simple.words.iter().for_each(|word| expand(word, &vars, &mut out));
@@ -223,8 +232,8 @@ mod tests {
         assert!(args("x=-o; x=-u; sort $x")[1].risky);
         assert!(!args("sort $HOME/x")[1].risky);
         assert!(args("sort $(echo -o)")[1].risky);
-        assert!(args("sort {-o,x}")[1].risky);
-        assert!(!args("sort {a,b}.txt")[1].risky);
+        assert_eq!(args("sort {-o,x}"), ["sort", "-o", "x"].map(Arg::closed));
+        assert_eq!(args("sort {a,b}.txt"), ["sort", "a.txt", "b.txt"].map(Arg::closed));
         assert_eq!(args("sort -k$n")[1].head(), "-k");
     }
 }

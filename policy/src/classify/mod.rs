@@ -4,6 +4,7 @@
 //! Write; nothing recurses without a cap, and past a cap the answer is at least Write.
 
 pub(crate) mod args;
+mod counts;
 mod effect;
 mod evaluate;
 mod exec;
@@ -13,6 +14,7 @@ pub(crate) mod judge;
 mod language;
 mod numbers;
 mod paths;
+mod patterns;
 mod payload;
 mod pipeline;
 mod program;

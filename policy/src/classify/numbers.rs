@@ -66,9 +66,10 @@ impl Vars {
         match piece {
             Piece::Text { .. } | Piece::Process { .. } => false,
             Piece::Variable { name, changed, .. } => !changed && self.is_number(name),
-            Piece::Keys { name, .. } => !self.lost && self.get(name).is_some() && !self.associative(name),
+            Piece::Keys { name, .. } => self.get(name).is_some() && !self.associative(name),
             Piece::Command { body, .. } => self.counts(body),
             Piece::Number | Piece::Evaluated { .. } => true,
+            Piece::Sequence { number, .. } => *number,
         }
     }
 
@@ -99,6 +100,15 @@ impl Vars {
         }
     }
 
+    /// Each is one word, and none can be an option that is not written there.
+    fn operands(&self, words: &[Word]) -> bool {
+        words.iter().all(|word| {
+            let arg = super::args::single(word, self);
+            let begins = arg.known > 0 || arg.text.is_empty() || !(arg.risky || arg.outside);
+            begins && word.pieces.iter().all(is_one_word)
+        })
+    }
+
     fn prints_number(&self, simple: &Simple) -> bool {
         let Some((name, rest)) = simple.words.split_first() else { return false };
         let Some(name) = name.literal() else { return false };
@@ -118,12 +128,12 @@ impl Vars {
             "tput" => matches!(known[..], ["cols" | "lines" | "colors"]) && all_known,
             "id" => matches!(known[..], ["-u" | "-g", ..]) && flags().count() == 1 && rest.len() <= 2,
             "grep" | "egrep" | "fgrep" => {
-                // Of several files it prints the names as well.
-                let single = |word: &Word| word.pieces.iter().all(is_one_word);
-                flags().any(|word| !word.starts_with("--") && word.contains('c'))
-                    && flags().all(|word| !word.starts_with("--") && !word.contains(['r', 'R', 'H', 'f']))
+                // Of several files it prints the names as well, and of `-l` nothing else.
+                let letters = |word: &&&str| word[1..].chars().all(|letter| "cviwxFEaIs".contains(letter));
+                flags().any(|word| word.contains('c'))
+                    && flags().all(|word| letters(&word))
                     && rest.len() - flags().count() <= 2
-                    && rest.iter().all(single)
+                    && self.operands(rest)
             }
             "date" => {
                 let mut dates = words.windows(2).filter(|pair| pair[1].is_none());
@@ -135,8 +145,12 @@ impl Vars {
             "stat" => {
                 let number = |format: &str| matches!(format, "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%u" | "%g" | "%b");
                 matches!((words.first(), words.get(1)), (Some(Some(option)), Some(Some(format))) if option == "-c" && number(format))
+                    // An option in place of the only file leaves none to print anything of.
+                    && (rest.len() <= 3 && rest[2..].iter().all(|word| word.pieces.iter().all(is_one_word)) || self.operands(&rest[2..]))
+                    && flags().count() == 1
             }
             "git" => matches!(known[..], ["rev-list", ..]) && known.contains(&"--count") && all_known,
+            "jq" if !flags().all(|word| word[1..].chars().all(|letter| "rcnMesj".contains(letter))) => false,
             "jq" => all_known && known.iter().find(|word| !word.starts_with('-')).is_some_and(|program| ends_in_length(program)),
             _ => false,
         }
@@ -156,7 +170,7 @@ fn is_one_word(piece: &Piece) -> bool {
         Piece::Variable { quoted, risky, .. } => *quoted && !risky,
         Piece::Command { quoted, .. } => *quoted,
         Piece::Number => true,
-        Piece::Keys { .. } | Piece::Process { .. } | Piece::Evaluated { .. } => false,
+        Piece::Keys { .. } | Piece::Process { .. } | Piece::Sequence { .. } | Piece::Evaluated { .. } => false,
     }
 }
 
@@ -180,8 +194,12 @@ fn digits_of_date(word: &str) -> bool {
 /// A name in text that is evaluated.
 pub(crate) struct Name<'t> {
     pub text: &'t str,
+    /// Its first byte.
+    pub start: usize,
     /// It is set there before it is read: `name = …`.
     pub set: bool,
+    /// It is set there by any operator: `name += …`, `++name`.
+    pub changed: bool,
     /// It stands at the beginning, or at the end, of the text.
     pub first: bool,
     pub last: bool,
@@ -209,8 +227,17 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
             }
             let rest = text[at..].trim_start();
             let set = rest.starts_with('=') && !rest.starts_with("==");
-            return Some(Name { text: &text[start..at], set, first: start == 0, last: at == bytes.len() });
+            let before = text[..start].trim_end();
+            let changed = set || assigns(rest) || before.ends_with("++") || before.ends_with("--");
+            return Some(Name { text: &text[start..at], start, set, changed, first: start == 0, last: at == bytes.len() });
         }
         None
     })
+}
+
+/// An operator that sets what stands in front of it.
+fn assigns(rest: &str) -> bool {
+    let operators = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
+    // The subscript of an array stands between.
+    rest.starts_with('[') || operators.iter().any(|operator| rest.starts_with(operator))
 }

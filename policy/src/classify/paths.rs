@@ -71,7 +71,10 @@ pub(crate) fn is_socket(path: &str) -> bool {
 /// It is a connection, or may be one when what is not known of it is.
 fn may_be_socket(target: &Arg) -> bool {
     let begins = |socket: &str| target.is_open() && target.known > 0 && socket.starts_with(target.head());
-    is_socket(&lexical(target.head())) || is_socket(target.head()) || begins("/dev/tcp/") || begins("/dev/udp/")
+    // The beginning is unknown, or the home directory of somebody: that may be /dev, or the root.
+    let rest = || ["tcp/", "udp/"].iter().any(|part| target.text.contains(part));
+    let led = target.is_open() && (target.known == 0 || target.head() == "/") || target.text.starts_with('~');
+    led && rest() || is_socket(&lexical(target.head())) || is_socket(target.head()) || begins("/dev/tcp/") || begins("/dev/udp/")
 }
 
 /// A write to this target.

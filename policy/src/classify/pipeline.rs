@@ -11,7 +11,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
     let judge = walk.judge;
     let mut feed = scope.feed.clone();
     let mut download = false;
-    let mut tame = true;
+    let mut tame = scope.feed.tame;
     for (index, stage) in stages.iter().enumerate() {
         if !judge.spend() {
             into.raise(super::walk::opaque("more commands than the classifier reads", true));
@@ -25,9 +25,9 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
             part.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
         }
         download |= part.class >= CommandClass::Network;
-        tame &= scope.vars.tame_command(stage);
+        tame = scope.vars.tame_stage(stage, tame);
         let walked = walked(walk, stage, scope).or(feed.walked);
-        feed = Feed { text: printed(stage, index).map(std::rc::Rc::from), fed: true, download, tame, walked };
+        feed = Feed { text: printed(stage, index, scope).map(std::rc::Rc::from), fed: true, download, tame, walked };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));
@@ -56,14 +56,15 @@ fn walked(walk: &Walk<'_, '_>, stage: &Command, scope: &Scope<'_>) -> Option<std
 }
 
 /// The text that `echo` or `printf` with known words would print.
-fn printed(stage: &Command, index: usize) -> Option<String> {
+fn printed(stage: &Command, index: usize, scope: &Scope<'_>) -> Option<String> {
     let Command::Simple(simple) = stage else { return None };
     let name = simple.words.first().and_then(Word::literal)?;
     if index > 0 || !simple.redirs.is_empty() || !matches!(&*name, "echo" | "printf") {
         return None;
     }
-    let words: Option<Vec<String>> = simple.words.iter().map(|word| Some(word.literal()?.into_owned())).collect();
-    let words = words?;
+    let mut words = Vec::new();
+    simple.words.iter().for_each(|word| args::expand(word, scope.vars, &mut words));
+    let words: Vec<String> = words.iter().map(|word| word.full().map(str::to_owned)).collect::<Option<_>>()?;
     // Some shells' echo takes escapes.
     if words.first().is_some_and(|name| name == "echo") && words.iter().any(|word| word.contains('\\')) {
         return None;

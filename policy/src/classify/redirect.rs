@@ -8,7 +8,7 @@ use super::judge::{Feed, Raise, Scope, part};
 use super::paths;
 use super::vet::Finding;
 use super::walk::{Walk, opaque};
-use crate::shell::{Piece, Redir, RedirKind};
+use crate::shell::{Piece, Redir, RedirKind, Word};
 use crate::{CommandClass, Part};
 
 impl Walk<'_, '_> {
@@ -53,6 +53,7 @@ impl Walk<'_, '_> {
                 RedirKind::Input => {
                     self.judge.collect_arg("<", &target, Reach::File);
                     self.note(paths::read(&target), &target, into);
+                    self.note(self.printed_path(&redir.target, &target), &target, into);
                     let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
                         && into.class >= CommandClass::Network;
                     scope.feed = Feed { fed: true, download, ..Feed::default() };
@@ -73,6 +74,16 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+}
+
+impl Walk<'_, '_> {
+    /// A path that a command prints, or made of several unknown parts, may be one of /dev/tcp.
+    fn printed_path(&self, word: &Word, target: &Arg) -> Option<Finding> {
+        let first = word.pieces.iter().find(|piece| !matches!(piece, Piece::Text { text, .. } if text.is_empty()));
+        let printed = matches!(first, Some(Piece::Command { .. }));
+        let parts = target.text.matches(args::UNKNOWN).count();
+        (printed || target.known == 0 && parts > 1 && !target.home).then(|| opaque("reads a file that is only known when it runs", false))
     }
 }
 

@@ -18,7 +18,7 @@ impl Walk<'_, '_> {
         let mut out = part(self.judge.text(&words));
         let mut scope = scope.clone();
         let mut inner = part(String::new());
-        for assign in &simple.assigns {
+        for assign in simple.assigns.iter().chain(&simple.arrays) {
             self.substitutions(&assign.value, &scope, &mut inner);
             for item in assign.items.iter().chain(&assign.keys).chain(&assign.subscript) {
                 self.substitutions(item, &scope, &mut inner);
@@ -30,14 +30,15 @@ impl Walk<'_, '_> {
             if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
                 out.raise(evaluated());
             }
-            let value = args::single(&assign.value, scope.vars);
             // In front of `read` it only says how that one line is split.
             let splits = assign.name == "IFS"
                 && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
-            if let Some(found) = self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits) {
-                out.raise(found);
+            let value = std::iter::once(&assign.value).filter(|_| assign.items.is_empty());
+            for word in value.chain(&assign.items) {
+                let value = args::single(word, scope.vars);
+                out.raise_option(self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits));
+                out.raise_option(subscript(word));
             }
-            out.raise_option(subscript(&assign.value));
         }
         for word in &simple.words {
             self.substitutions(word, &scope, &mut inner);
@@ -57,6 +58,7 @@ impl Walk<'_, '_> {
             }
             let program = self.judge.command(&words, &scope);
             merge(&mut out, program, self.judge.explain);
+            self.judge.counted(&words, simple.braced, &scope, &mut out);
             if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
                 out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
             }

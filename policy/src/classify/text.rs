@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
 use super::vars::Vars;
 use super::vet::Finding;
-use super::walk::{Walk, opaque};
+use super::walk::{RaiseOption, Walk, opaque};
 use crate::shell;
 use crate::{CommandClass, Part, ReasonCode};
 
@@ -29,11 +29,8 @@ impl Judge<'_> {
         if let Some(why) = script.opaque {
             whole.raise(opaque(why, script.capped));
         }
-        if let Some(name) = script.assigned.iter().find(|name| self.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless) {
-            whole.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} is set in an expansion")));
-        }
-        let free = |name: &str| self.knowledge.program(name).is_none_or(|entry| entry.free || entry.payload.is_some());
-        let mut vars = Vars::collect(&script, around, &free);
+        let mut vars = Vars::collect(&script, around);
+        whole.raise_option(self.sets(&vars));
         let twice = vars.is_unsure() && around.is_none_or(|around| !around.is_unsure());
         let functions = RefCell::new(Vec::new());
         let scope = Scope { vars: &vars, functions: &functions, level, feed: feed.clone() };
@@ -57,5 +54,23 @@ impl Judge<'_> {
             };
         }
         whole
+    }
+
+    /// Variables that programs obey, and that the text sets by something else than an assignment: those are judged by their
+    /// values, where they stand.
+    fn sets(&self, vars: &Vars) -> Option<Finding> {
+        use crate::knowledge::Meaning;
+        let environment = |reason: String| Finding::new(CommandClass::Write, ReasonCode::Environment, reason);
+        // Each program that PATH leads to is judged by its file when it starts.
+        let path = |name: &str| self.knowledge.meaning(name) == Meaning::Path && !self.starts;
+        let obeyed = |name: &&str| path(name) || !matches!(self.knowledge.meaning(name), Meaning::Harmless | Meaning::Path);
+        if let Some(name) = vars.set_unjudged().find(obeyed) {
+            return Some(environment(format!("{name} is set, which programs obey")));
+        }
+        if vars.set_empty().any(path) {
+            return Some(environment("without PATH names mean files of the working directory".into()));
+        }
+        let unnamed = || Finding::new(CommandClass::Write, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
+        vars.unnamed.then(unnamed)
     }
 }

@@ -68,11 +68,6 @@ impl Walk<'_, '_> {
         if compound.kind == Kind::Test && evaluates(&compound.words, scope.vars) {
             into.raise(evaluated());
         }
-        if let Some(name) = &compound.variable
-            && self.judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless
-        {
-            into.raise(Finding::new(CommandClass::Write, ReasonCode::Environment, "a loop over a variable that programs obey"));
-        }
         if compound.variable.as_ref().is_some_and(|name| scope.vars.integer(name) && !scope.vars.is_number(name)) {
             into.raise(evaluated());
         }

@@ -9,6 +9,7 @@ mod environment;
 mod families;
 mod load;
 mod option;
+mod output;
 mod schema;
 
 use crate::hash::Map;
@@ -19,6 +20,7 @@ pub(crate) use environment::Meaning;
 pub(crate) use families::Called;
 pub use load::KnowledgeError;
 pub(crate) use option::{Opt, Role, Value};
+pub(crate) use output::{Output, Prints};
 
 use environment::Environment;
 use families::Families;

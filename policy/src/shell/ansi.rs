@@ -79,7 +79,8 @@ fn ansi_text(raw: &str) -> Option<String> {
             'x' => push_code(&mut out, code(&mut chars, 16, 2, 0))?,
             'u' => push_code(&mut out, code(&mut chars, 16, 4, 0))?,
             'U' => push_code(&mut out, code(&mut chars, 16, 8, 0))?,
-            c @ '0'..='7' => push_code(&mut out, code(&mut chars, 8, 2, c.to_digit(8)?))?,
+            // Of three digits a shell may take the low eight bits.
+            c @ '0'..='7' => push_code(&mut out, Some(code(&mut chars, 8, 2, c.to_digit(8)?)).filter(|&value| value <= 0o377)?)?,
             'c' => return None,
             c => {
                 out.push('\\');

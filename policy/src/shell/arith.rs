@@ -107,7 +107,7 @@ impl Parser<'_> {
                     gap = false;
                 }
                 b'`' => {
-                    self.backticks(&mut inner, true);
+                    self.backticks(&mut inner, true, false);
                     after_operand = true;
                     gap = false;
                 }

@@ -59,7 +59,7 @@ fn closing(word: &Word, from: usize) -> Option<(usize, usize)> {
 }
 
 impl Parts {
-    pub(super) fn of(&self, mut word: Word, items: Vec<Word>) -> Assign {
+    pub(super) fn of(&self, mut word: Word, array: bool, items: Vec<Word>) -> Assign {
         let name = match &word.pieces[0] {
             Piece::Text { text, .. } => text[..self.name].to_owned(),
             _ => String::new(),
@@ -70,7 +70,7 @@ impl Parts {
             split_off(&mut word, (0, self.name + 1))
         });
         let appends = self.appends;
-        Assign { name, appends, subscript, value, items, keys: Vec::new() }
+        Assign { name, appends, subscript, value, array, items, keys: Vec::new() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tree that the parser builds: small, lossy where nothing would run, exact where something would.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 /// A parsed text.
 #[derive(Debug, Default)]
@@ -50,6 +51,10 @@ pub(crate) struct Simple {
     pub assigns: Vec<Assign>,
     pub words: Vec<Word>,
     pub redirs: Vec<Redir>,
+    /// `name=(…)` behind the command's name: `declare a=(x y)`.
+    pub arrays: Vec<Assign>,
+    /// Braces made several words of one, which they do in some shells only.
+    pub braced: bool,
     /// It stands behind `&&` or `||`, and what follows may be reached without it.
     pub conditional: bool,
 }
@@ -62,6 +67,8 @@ pub(crate) struct Assign {
     /// What stands between brackets behind the name.
     pub subscript: Option<Word>,
     pub value: Word,
+    /// `name=(…)`, also with nothing in it.
+    pub array: bool,
     /// Items of `name=(…)`, and the subscripts of those that have one.
     pub items: Vec<Word>,
     pub keys: Vec<Word>,
@@ -115,25 +122,28 @@ pub(crate) struct Redir {
 }
 
 /// One word, in pieces.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Word {
     pub pieces: Vec<Piece>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Piece {
     /// Text as it will be after quote removal.
     Text { text: String, quoted: bool },
     /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere;
     /// `changed` when an operator may make anything else of it than a number; `altered` when any operator or subscript
-    /// stands behind the name, so that the value is another one than the variable's.
-    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool },
+    /// stands behind the name, so that the value is another one than the variable's; `list` when it is a word for each of
+    /// several values, quoted or not, and none where there are none: `$@`, `${a[@]}`.
+    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool, list: bool },
     /// `${!name[@]}`: the keys of an array.
     Keys { name: String, quoted: bool },
     /// `$(…)`, backticks.
-    Command { body: Vec<Command>, quoted: bool },
+    Command { body: Rc<Vec<Command>>, quoted: bool },
     /// `<(…)`, `>(…)`.
-    Process { body: Vec<Command> },
+    Process { body: Rc<Vec<Command>> },
+    /// `{1..9}`, `{a..z}`: a word for each number or letter; `dash` when one may begin with that.
+    Sequence { number: bool, dash: bool },
     /// `$((…))`, `${#…}`: a number.
     Number,
     /// What the shell evaluates on the way: arithmetic, a subscript, an offset. It adds no text. A subscript of `array` is a

@@ -65,14 +65,14 @@ impl Parser<'_> {
                 loop {
                     self.blanks();
                     match self.word() {
-                        Some(word) => command.words.push(word),
+                        Some(word) => command.words.extend(self.braces(word)),
                         None => break,
                     }
                 }
             } else {
                 // The positional parameters: known only when it runs.
                 command.words.push(Word {
-                    pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true, altered: true }],
+                    pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true, altered: true, list: true }],
                 });
             }
         }

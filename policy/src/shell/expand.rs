@@ -12,7 +12,9 @@ impl Parser<'_> {
     /// A list up to its `)`. Here-documents that begin inside must also end inside.
     pub(super) fn nested_list(&mut self) -> Vec<Command> {
         let outer = std::mem::take(&mut self.pending);
+        self.nested += 1;
         let body = self.list(Stop::Paren);
+        self.nested -= 1;
         if !std::mem::replace(&mut self.pending, outer).is_empty() {
             self.note("here-document across a substitution");
         }
@@ -39,7 +41,7 @@ impl Parser<'_> {
                 self.bump();
                 self.bump();
                 let body = self.nested_list();
-                word.pieces.push(Piece::Command { body, quoted });
+                word.pieces.push(Piece::Command { body: body.into(), quoted });
                 self.leave();
             }
             b'{' => self.parameter(word, quoted),
@@ -60,14 +62,16 @@ impl Parser<'_> {
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.bump();
                 let name = self.name();
-                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false, altered: false });
+                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false, altered: false, list: false });
             }
             byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.bump();
                 self.peek();
                 self.bump();
                 let risky = matches!(byte, b'@' | b'*' | b'-') || byte.is_ascii_digit();
-                word.pieces.push(Piece::Variable { name: char::from(byte).to_string(), quoted, risky, changed: false, altered: false });
+                let list = matches!(byte, b'@' | b'*');
+                let name = char::from(byte).to_string();
+                word.pieces.push(Piece::Variable { name, quoted, risky, changed: false, altered: false, list });
             }
             byte => {
                 self.disputed.zsh |= matches!(byte, b'=' | b'~' | b'^' | b'+');
@@ -91,7 +95,9 @@ impl Parser<'_> {
     }
 
     /// `` `…` ``: the text up to the next backtick without a backslash, unescaped, then read like a text of its own.
-    pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool) {
+    ///
+    /// Between double quotes `\\"` is unescaped as well; in a here-document and in `${…}` it is not, or not by every shell.
+    pub(super) fn backticks(&mut self, word: &mut Word, quoted: bool, closed: bool) {
         self.count();
         if self.at_end() {
             return;
@@ -100,10 +106,13 @@ impl Parser<'_> {
         let bytes = self.src.as_bytes();
         let mut text = Vec::new();
         while self.pos < self.end && bytes[self.pos] != b'`' {
-            if bytes[self.pos] == b'\\'
-                && (matches!(self.byte(self.pos + 1), b'$' | b'`' | b'\\') || (quoted && self.byte(self.pos + 1) == b'"'))
-            {
-                self.pos += 1;
+            if bytes[self.pos] == b'\\' {
+                let next = self.byte(self.pos + 1);
+                let quote = next == b'"' && quoted;
+                if quote && (!closed || self.parameters > 0) {
+                    self.note("an escaped quote between backticks");
+                }
+                self.pos += usize::from(quote || matches!(next, b'$' | b'`' | b'\\'));
             }
             text.push(bytes[self.pos]);
             step(1);
@@ -119,6 +128,7 @@ impl Parser<'_> {
         }
         let text = String::from_utf8_lossy(&text).into_owned();
         let mut inner = Parser::new(&text, self.depth);
+        inner.nested = 1;
         inner.nodes = self.nodes;
         inner.heredocs = std::mem::take(&mut self.heredocs);
         let body = inner.list(Stop::End);
@@ -137,7 +147,7 @@ impl Parser<'_> {
         self.heredocs = inner.heredocs;
         self.assigned.append(&mut inner.assigned);
         self.reopened |= inner.reopened;
-        word.pieces.push(Piece::Command { body, quoted });
+        word.pieces.push(Piece::Command { body: body.into(), quoted });
         self.leave();
     }
 }

@@ -1,6 +1,7 @@
 //! The bodies of here-documents, which begin behind the line that names their ends.
 //!
-//! Invariant: a body without its end reaches to the end of the text, and the script is opaque.
+//! Invariant: a body without its end reaches to the end of the text; then, and where shells disagree about the end, the
+//! script is opaque.
 
 use super::ast::Word;
 use super::parser::{Heredoc, Parser};
@@ -18,7 +19,9 @@ impl Parser<'_> {
     fn heredoc_body(&mut self, heredoc: &Heredoc) {
         let start = self.pos;
         let mut line = start;
-        let mut joined = false;
+        // Where the line begins that continuation lines make, and what they leave of it.
+        let mut whole = start;
+        let mut joined = String::new();
         let (body_end, next) = loop {
             if line >= self.end {
                 self.note("here-document without its end");
@@ -28,11 +31,28 @@ impl Parser<'_> {
             step(length + 1);
             let text = &self.src[line..line + length];
             let bare = if heredoc.strip { text.trim_start_matches('\t') } else { text };
-            if bare == heredoc.delimiter && !joined {
-                break (line, (line + length + 1).min(self.end));
+            let next = (line + length + 1).min(self.end);
+            if whole < line && (bare == heredoc.delimiter || ends(&joined, bare, heredoc)) {
+                // Some shells compare this line, some what it is part of.
+                self.note("a here-document whose end is part of a continuation line");
+                break (whole, next);
             }
-            joined = !heredoc.quoted && text.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1;
-            line = (line + length + 1).min(self.end);
+            if whole == line && bare == heredoc.delimiter {
+                break (line, next);
+            }
+            if self.nested > 0 && bare.strip_prefix(heredoc.delimiter.as_str()).is_some_and(|rest| rest.contains(')')) {
+                self.note("a here-document whose end may be the parenthesis behind it");
+            }
+            let continues = !heredoc.quoted && text.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1;
+            if continues {
+                if joined.len() <= heredoc.delimiter.len() {
+                    joined.push_str(&bare[..bare.len() - 1]);
+                }
+            } else {
+                joined.clear();
+                whole = next;
+            }
+            line = next;
         };
         let mut word = Word::default();
         if heredoc.quoted {
@@ -45,4 +65,9 @@ impl Parser<'_> {
         self.pos = next;
         self.heredocs[heredoc.slot] = word;
     }
+}
+
+/// The line that continuation lines made ends the body.
+fn ends(joined: &str, last: &str, heredoc: &Heredoc) -> bool {
+    heredoc.delimiter.strip_prefix(joined) == Some(last)
 }

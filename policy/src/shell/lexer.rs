@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
                     self.pos += length;
                 }
                 b'$' => self.dollar(word, false),
-                b'`' => self.backticks(word, false),
+                b'`' => self.backticks(word, false, true),
                 _ => {
                     let start = self.pos;
                     while self.pos < self.end && is_plain(self.byte(self.pos)) {
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
                     }
                 }
                 b'$' => self.dollar(word, true),
-                b'`' => self.backticks(word, true),
+                b'`' => self.backticks(word, true, closed),
                 _ => {
                     let start = self.pos;
                     while self.pos < self.end
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
         self.bump();
         self.bump();
         let body = self.nested_list();
-        word.pieces.push(Piece::Process { body });
+        word.pieces.push(Piece::Process { body: body.into() });
         self.leave();
     }
 }

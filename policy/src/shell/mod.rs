@@ -8,6 +8,7 @@ mod ansi;
 mod arith;
 mod assignment;
 mod ast;
+mod braces;
 mod compound;
 mod expand;
 mod heredoc;

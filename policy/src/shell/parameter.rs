@@ -23,9 +23,11 @@ impl Parser<'_> {
             self.bump();
             let body = self.list(Stop::Word(&["}"]));
             self.keyword_end("}");
-            word.pieces.push(Piece::Command { body, quoted });
+            word.pieces.push(Piece::Command { body: body.into(), quoted });
         } else {
+            self.parameters += 1;
             self.parameter_body(word, quoted);
+            self.parameters -= 1;
         }
         self.leave();
     }
@@ -62,6 +64,7 @@ impl Parser<'_> {
         }
         let offset = self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+');
         let risky = named_by_value || matches!(name.as_bytes(), [b'@' | b'*' | b'-'] | [b'0'..=b'9']);
+        let list = whole || matches!(name.as_str(), "@" | "*");
         let at = word.pieces.len();
         let array = name.clone();
         word.pieces.push(if length {
@@ -69,7 +72,7 @@ impl Parser<'_> {
         } else if keys {
             Piece::Keys { name, quoted }
         } else {
-            Piece::Variable { name, quoted, risky, changed: false, altered: false }
+            Piece::Variable { name, quoted, risky, changed: false, altered: false, list }
         });
         let subscripted = subscript.is_some();
         if let Some(subscript) = subscript.filter(|_| !whole) {
@@ -77,7 +80,8 @@ impl Parser<'_> {
         }
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
-        if let Piece::Variable { risky, changed, altered, .. } = &mut word.pieces[at] {
+        if let Piece::Variable { risky, changed, altered, list, .. } = &mut word.pieces[at] {
+            *list |= operand.pieces.iter().any(|piece| matches!(piece, Piece::Variable { list: true, .. } | Piece::Keys { .. }));
             *risky |= operand_is_risky(&operand);
             *altered = subscripted || named_by_value || !operand.pieces.is_empty();
             *changed = !operand.pieces.is_empty() && !default_is_number(&operand);
@@ -108,7 +112,7 @@ impl Parser<'_> {
                     return word;
                 }
                 b'$' => self.dollar(&mut word, true),
-                b'`' => self.backticks(&mut word, true),
+                b'`' => self.backticks(&mut word, true, false),
                 b'"' => {
                     self.pos += 1;
                     self.double_quoted(&mut word, true);
@@ -162,7 +166,7 @@ impl Parser<'_> {
                     self.double_quoted(operand, true);
                 }
                 b'$' => self.dollar(operand, quoted),
-                b'`' => self.backticks(operand, quoted),
+                b'`' => self.backticks(operand, quoted, false),
                 b'<' | b'>' if self.second() == b'(' => {
                     self.note("a process in ${…}");
                     self.pos += 1;
@@ -202,7 +206,7 @@ fn operand_is_risky(operand: &Word) -> bool {
                 || text.contains(" -")
                 || text.contains("/-")
         }
-        Piece::Number | Piece::Evaluated { .. } => false,
+        Piece::Number | Piece::Sequence { .. } | Piece::Evaluated { .. } => false,
         Piece::Variable { .. } | Piece::Keys { .. } | Piece::Command { .. } | Piece::Process { .. } => true,
     })
 }

@@ -39,6 +39,10 @@ pub(super) struct Parser<'a> {
     pub capped: bool,
     pub disputed: Disputed,
     pub reopened: bool,
+    /// `${…}` around the position.
+    pub parameters: usize,
+    /// Parentheses and substitutions around it, in which a here-document may end with them.
+    pub nested: usize,
 }
 
 const STRAY: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}", "in"];
@@ -60,6 +64,8 @@ impl<'a> Parser<'a> {
             capped: false,
             disputed: Disputed::default(),
             reopened: false,
+            parameters: 0,
+            nested: 0,
         }
     }
 

@@ -3,7 +3,7 @@
 //! One that is not understood is noted as opaque; one that opens a descriptor for reading is remembered, since a path below
 //! `/dev/fd` may open it again for writing.
 
-use super::ast::{Command, Compound, Kind, Redir, RedirKind, Word};
+use super::ast::{Command, Compound, Kind, Piece, Redir, RedirKind, Word};
 use super::parser::{Heredoc, Parser, empty};
 
 impl Parser<'_> {
@@ -79,7 +79,12 @@ impl Parser<'_> {
         self.reopened |= named.is_some() || matches!(kind, RedirKind::Input | RedirKind::HereString) && !plain;
         self.assigned.extend(named);
         self.blanks_only();
-        let target = self.word().unwrap_or_default();
+        let word = self.word().unwrap_or_default();
+        let mut words = self.braces(word);
+        if words.len() > 1 {
+            self.note("a redirection to several files");
+        }
+        let target = words.pop().unwrap_or_default();
         if target.pieces.is_empty() {
             self.note("a redirection without its target");
         }
@@ -108,11 +113,12 @@ impl Parser<'_> {
         let start = self.pos;
         let word = self.word().unwrap_or_default();
         let raw = &self.src[start..self.pos];
+        // A continuation line between the letters is no quote.
+        let quoted = word.pieces.iter().any(|piece| matches!(piece, Piece::Text { quoted: true, .. }));
         let delimiter = word.literal().map(std::borrow::Cow::into_owned).unwrap_or_else(|| {
             self.opaque.get_or_insert("a here-document whose end is an expansion");
             raw.to_owned()
         });
-        let quoted = raw.contains(['\'', '"', '\\']);
         if delimiter.is_empty() || delimiter.contains('\n') {
             self.note("a here-document without a name for its end");
         }

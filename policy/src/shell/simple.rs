@@ -51,17 +51,18 @@ impl Parser<'_> {
     fn place(&mut self, simple: &mut Simple, word: Word) {
         let array = self.byte(self.pos) == b'(' && !self.at_end();
         let Some(parts) = assignment(&word) else {
-            simple.words.push(word);
+            self.add(simple, word);
             return;
         };
         let mut items = Vec::new();
         let bare = parts.subscript.is_none() && word.bare().is_some_and(|text| parts.value == (0, text.len()));
-        if array && bare {
+        let array = array && bare;
+        if array {
             self.bump();
             loop {
                 self.spaces();
                 if let Some(item) = self.word() {
-                    items.push(item);
+                    items.extend(self.braces(item));
                 } else if self.peek() == b')' {
                     self.bump();
                     break;
@@ -71,14 +72,25 @@ impl Parser<'_> {
                 }
             }
         }
-        if simple.words.is_empty() {
+        if simple.words.is_empty() || array {
+            let named = if simple.words.is_empty() { Word::default() } else { word.clone() };
             let (keys, items) = items.into_iter().map(keyed).unzip::<_, _, Vec<_>, Vec<_>>();
-            let mut assign = parts.of(word, items);
+            let mut assign = parts.of(word, array, items);
             assign.keys.extend(keys.into_iter().flatten());
-            simple.assigns.push(assign);
+            if simple.words.is_empty() {
+                simple.assigns.push(assign);
+            } else {
+                simple.arrays.push(assign);
+                simple.words.push(named);
+            }
         } else {
-            simple.words.push(word);
-            simple.words.extend(items);
+            self.add(simple, word);
         }
+    }
+
+    fn add(&mut self, simple: &mut Simple, word: Word) {
+        let words = self.braces(word);
+        simple.braced |= words.len() != 1;
+        simple.words.extend(words);
     }
 }

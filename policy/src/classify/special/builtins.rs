@@ -18,8 +18,6 @@ fn raise(out: &mut Part, code: ReasonCode, reason: &'static str) {
 pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let flags =
         |letter| call.args.iter().any(|arg| arg.head().starts_with('-') && !arg.head().starts_with("--") && arg.head().contains(letter));
-    // It shows the functions of these names, and can set none.
-    let shows = call.name == "declare" && matches!(call.args.first().and_then(Arg::full), Some("-f" | "-F"));
     for arg in call.args {
         if let Some(found) = subscript_text(&arg.text) {
             out.raise(found);
@@ -28,21 +26,22 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
             raise(out, ReasonCode::Opaque, "a name that stands for another variable");
         }
         let bracketed = arg.text.split('=').next().is_some_and(|name| name.contains('['));
-        if bracketed && !flags('A') && !is_harmless_name(arg, scope) {
+        if bracketed && !is_harmless_name(arg, scope, flags('A')) {
             out.raise(evaluated());
         }
         match split_assignment(arg) {
             Some((name, value)) => {
                 let name = name.trim_end_matches('+');
+                let array = flags('a') || flags('A') || scope.vars.array(name);
+                if array && value.full().is_none_or(|text| text.starts_with('(')) && (value.known == 0 || value.text.starts_with('(')) {
+                    out.raise(evaluated());
+                }
                 if scope.vars.integer(name) && !scope.vars.is_number(name) {
                     out.raise(evaluated());
                 }
                 if let Some(found) = judge.assignment(name, &value, scope) {
                     out.raise(found);
                 }
-            }
-            None if arg.is_open() && arg.known == 0 && !shows => {
-                raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
             }
             None if scope.vars.integer(&arg.text) && !scope.vars.is_number(&arg.text) => out.raise(evaluated()),
             None => {}
@@ -51,14 +50,14 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
     true
 }
 
-/// The name of a variable, with a subscript that runs nothing when it is evaluated.
-fn is_harmless_name(arg: &Arg, scope: &Scope<'_>) -> bool {
+/// The name of a variable, with a subscript that runs nothing when it is evaluated. A builtin expands it once more, also the
+/// key of an associative array.
+fn is_harmless_name(arg: &Arg, scope: &Scope<'_>, keyed: bool) -> bool {
     let name = arg.text.split('=').next().unwrap_or_default();
     let Some((array, subscript)) = name.split_once('[') else { return true };
-    let closed = name.len() <= arg.known;
-    scope.vars.associative(array)
-        || (closed && matches!(subscript, "@]" | "*]"))
-        || (closed && numbers::names(subscript).all(|name| scope.vars.is_number(name.text)) && !subscript.contains(['$', '`']))
+    let closed = name.len() <= arg.known && !subscript.contains(['$', '`', '\\']);
+    let key = keyed || scope.vars.associative(array);
+    closed && (key || matches!(subscript, "@]" | "*]") || numbers::names(subscript).all(|name| scope.vars.is_number(name.text)))
 }
 
 /// Names of variables may carry a subscript, which is evaluated.
@@ -70,7 +69,7 @@ pub(super) fn subscripts(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, 
     if names && call.args.iter().any(|arg| arg.is_open() && arg.text != "[" && arg.text != "]") {
         out.raise(evaluated());
     }
-    if names && call.args.iter().any(|arg| arg.text.contains('[') && arg.text != "[" && !is_harmless_name(arg, scope)) {
+    if names && call.args.iter().any(|arg| arg.text.contains('[') && arg.text != "[" && !is_harmless_name(arg, scope, false)) {
         out.raise(evaluated());
     }
     let compares = |arg: &Arg| matches!(arg.full(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"));
@@ -91,13 +90,13 @@ pub(super) fn subscripts(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, 
 pub(super) fn unset(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     scope.functions.borrow_mut().clear();
     subscripts(judge, call, scope, out);
-    if call.args.iter().any(|arg| (arg.is_open() && arg.known == 0) || !is_harmless_name(arg, scope)) {
+    if call.args.iter().any(|arg| (arg.is_open() && arg.known == 0) || !is_harmless_name(arg, scope, false)) {
         out.raise(evaluated());
     }
     true
 }
 
-/// `read NAME`, `printf -v NAME`: a variable that programs obey may not be set past the check of assignments.
+/// `read NAME`, `printf -v NAME`. Which variables that are, `vars` knows.
 pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     subscripts(judge, call, scope, out);
     let printf = call.name == "printf";
@@ -105,7 +104,7 @@ pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
     let names = || call.args.iter().take(if printf { 2 } else { usize::MAX });
     // A prompt is no name.
     let prompts = |arg: &Arg| call.name == "read" && arg.text.contains(char::is_whitespace);
-    if sets && names().any(|arg| arg.text.contains('[') && !prompts(arg) && !is_harmless_name(arg, scope)) {
+    if sets && names().any(|arg| arg.text.contains('[') && !prompts(arg) && !is_harmless_name(arg, scope, false)) {
         out.raise(evaluated());
     }
     if sets && names().any(|arg| scope.vars.integer(&arg.text)) {
@@ -120,16 +119,6 @@ pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
             return false;
         }
         judge.dispute(Disputed { evaluated: true, ..Disputed::default() });
-    }
-    if sets
-        && names()
-            .map(|arg| arg.text.trim_start_matches("-v"))
-            .any(|name| judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless)
-    {
-        raise(out, ReasonCode::Environment, "sets a variable that makes programs load other code");
-    }
-    if sets && call.args.iter().any(|arg| arg.is_open() && arg.known == 0) {
-        raise(out, ReasonCode::UnknownOperand, "a variable that is only known when it runs");
     }
     false
 }

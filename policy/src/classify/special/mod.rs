@@ -10,6 +10,7 @@ mod git;
 mod git_modes;
 mod interpreter;
 mod modes;
+mod options;
 mod query;
 mod shells;
 mod texts;
@@ -40,6 +41,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "alias" => shells::alias(&call, out),
         "declare" => builtins::declare(judge, &call, scope, out),
         "subscript" => builtins::subscripts(judge, &call, scope, out),
+        "options" => options::set(judge, &call, scope, out),
         "unset" => builtins::unset(judge, &call, scope, out),
         "setter" => builtins::setter(judge, &call, scope, out),
         "less" => words::less(&call, out),

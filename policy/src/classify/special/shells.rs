@@ -5,7 +5,7 @@ use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::payload::deeper;
 use super::super::vet::{Finding, vet};
-use super::Call;
+use super::{Call, options};
 use crate::{CommandClass, Part, ReasonCode};
 
 fn raise(out: &mut Part, code: ReasonCode, reason: &'static str) {
@@ -17,6 +17,9 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     let vetted = vet(call.entry, call.args);
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
+    }
+    for taken in vetted.taken.iter().filter(|taken| matches!(taken.option.as_str(), "-o" | "-O")) {
+        options::named(&taken.value, true, out);
     }
     if !matches!(call.name, "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "rbash" | "ksh93" | "lksh" | "oksh" | "posh" | "yash")
     {
@@ -127,10 +130,27 @@ pub(super) fn alias(call: &Call<'_>, out: &mut Part) -> bool {
     true
 }
 
-/// A prompt in which nothing is expanded that could run something: `\044` is a dollar sign to it.
+/// A prompt in which nothing is expanded that could run something. It is decoded before: `\044` is a dollar sign to it, and
+/// `\[` is nothing.
 fn prompts(text: &str) -> bool {
-    let escaped = text.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
-    !escaped && !["$(", "${", "$[", "`"].iter().any(|begin| text.contains(begin))
+    let (mut chars, mut dollar) = (text.chars(), false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('[' | ']') => continue,
+                Some(next) if next.is_ascii_digit() => return false,
+                _ => dollar = false,
+            },
+            '`' => return false,
+            '(' | '{' | '[' if dollar => return false,
+            _ => dollar = c == '$',
+        }
+    }
+    true
+}
+
+fn is_prompt(name: &str) -> bool {
+    matches!(name, "PS0" | "PS1" | "PS2" | "PS4")
 }
 
 impl Judge<'_> {
@@ -146,9 +166,10 @@ impl Judge<'_> {
             }
             Meaning::Path => (!self.starts && !path_is_tame(value))
                 .then(|| Finding::new(CommandClass::Write, ReasonCode::Environment, "PATH changes what a name means")),
+            Meaning::Command if is_prompt(name) && value.text.contains('\\') && !prompts(&value.text) => Some(loads()),
             Meaning::Command | Meaning::CommandFor(_) => match value.full() {
                 Some("") => None,
-                Some(text) if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && prompts(text) => None,
+                Some(text) if is_prompt(name) && prompts(text) => None,
                 Some(text) => {
                     // A pipe, and a dash for an input, stand in front of it.
                     let text = if name == "LESSOPEN" { text.trim_start_matches(['|', '-']) } else { text };

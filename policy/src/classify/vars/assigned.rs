@@ -2,36 +2,33 @@
 //!
 //! Nothing here knows an order: a variable is what all its assignments together make of it.
 
-use std::rc::Rc;
-
 use super::builtins::builtin;
-use super::learn::{MAX_VALUE, MAX_VARIABLES};
 use super::{Value, Vars, numbers};
 use crate::shell::{Command, Compound, Kind, Piece, Simple, Word};
 use crate::steps::step;
 
-pub(super) fn collect(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+pub(super) fn collect(commands: &[Command], vars: &mut Vars) {
     for command in commands {
         step(1);
         match command {
-            Command::Simple(simple) => simple_command(simple, vars, free),
-            Command::Pipeline(stages) => within(stages, vars, free),
-            Command::Compound(compound) => compound_command(compound, vars, free),
-            Command::Function { body, .. } => within(body, vars, free),
+            Command::Simple(simple) => simple_command(simple, vars),
+            Command::Pipeline(stages) => within(stages, vars),
+            Command::Compound(compound) => compound_command(compound, vars),
+            Command::Function { body, .. } => within(body, vars),
         }
     }
 }
 
 /// Commands that may not run, or run in a shell of their own: an array that they declare may be another one here.
-fn within(commands: &[Command], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+fn within(commands: &[Command], vars: &mut Vars) {
     let certain = std::mem::replace(&mut vars.certain, false);
-    collect(commands, vars, free);
+    collect(commands, vars);
     vars.certain = certain;
 }
 
-fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+fn compound_command(compound: &Compound, vars: &mut Vars) {
     for word in compound.words.iter().chain(compound.redirs.iter().map(|redir| &redir.target)) {
-        inside(word, vars, free);
+        inside(word, vars);
         vars.copies |= made_of_others(word);
     }
     if let Some(name) = &compound.variable {
@@ -49,31 +46,32 @@ fn compound_command(compound: &Compound, vars: &mut Vars, free: &dyn Fn(&str) ->
             }
             vars.set(name, value);
         }
+        vars.unjudged(name);
         // `select` keeps what was typed.
         vars.set("REPLY", Value::ANY);
     }
+    if compound.kind == Kind::Test {
+        super::super::evaluate::expressions(&compound.words).for_each(|word| vars.evaluated(word));
+    }
     match compound.kind {
-        Kind::Brace if !compound.conditional => collect(&compound.body, vars, free),
-        _ => within(&compound.body, vars, free),
+        Kind::Brace if !compound.conditional => collect(&compound.body, vars),
+        _ => within(&compound.body, vars),
     }
 }
 
-fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let name = simple.words.first().and_then(Word::literal).unwrap_or_default();
+fn simple_command(simple: &Simple, vars: &mut Vars) {
     for word in &simple.words {
-        inside(word, vars, free);
+        inside(word, vars);
     }
-    if !name.is_empty() && name.len() < MAX_VALUE && !vars.free_names.contains(&*name) && free(&name) {
-        if vars.free_names.len() < MAX_VARIABLES {
-            step(if Rc::strong_count(&vars.free_names) > 1 { vars.free_names.len() } else { 1 });
-            Rc::make_mut(&mut vars.free_names).insert(name.clone().into_owned());
-        } else {
-            vars.doubtful = true;
+    for assign in simple.assigns.iter().chain(&simple.arrays) {
+        inside(&assign.value, vars);
+        for word in assign.subscript.iter().chain(&assign.keys) {
+            vars.evaluated(word);
+            inside(word, vars);
         }
-    }
-    for assign in &simple.assigns {
-        inside(&assign.value, vars, free);
-        assign.subscript.iter().chain(&assign.keys).for_each(|word| inside(word, vars, free));
+        if assign.array || assign.subscript.is_some() {
+            vars.is_array(&assign.name);
+        }
         let mut value = vars.value(&assign.value);
         vars.copies |= made_of_others(&assign.value) || assign.items.iter().any(made_of_others);
         if assign.subscript.is_some() {
@@ -90,7 +88,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         }
         // `+=`, arrays and elements: several values in one name.
         for item in &assign.items {
-            inside(item, vars, free);
+            inside(item, vars);
             let item = vars.value(item);
             vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
             vars.set(&assign.name, item);
@@ -104,11 +102,11 @@ fn simple_command(simple: &Simple, vars: &mut Vars, free: &dyn Fn(&str) -> bool)
         }
     }
     for redir in &simple.redirs {
-        inside(&redir.target, vars, free);
+        inside(&redir.target, vars);
     }
     let certain = vars.certain;
     vars.certain &= !simple.conditional;
-    builtin(&simple.words, vars, free);
+    builtin(&simple.words, vars);
     vars.certain = certain;
 }
 
@@ -117,14 +115,14 @@ pub(super) fn made_of_others(word: &Word) -> bool {
 }
 
 /// Assignments and programs inside substitutions.
-fn inside(word: &Word, vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
+fn inside(word: &Word, vars: &mut Vars) {
     for piece in &word.pieces {
         match piece {
-            Piece::Command { body, .. } | Piece::Process { body } => within(body, vars, free),
+            Piece::Command { body, .. } | Piece::Process { body } => within(body, vars),
             Piece::Variable { name, .. } | Piece::Keys { name, .. } => vars.used(name),
             Piece::Evaluated { word, .. } => {
                 vars.evaluated(word);
-                inside(word, vars, free);
+                inside(word, vars);
             }
             _ => {}
         }

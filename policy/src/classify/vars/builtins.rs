@@ -1,9 +1,11 @@
 //! What builtins do to variables: those that set what they are told to, those that declare, and `eval`.
 //!
-//! Invariant: a name that is only known when it runs makes every variable unknown.
+//! Invariant: they are read with their words as these will be, as far as that is known; a name that only the run knows makes
+//! every variable unknown.
 
 use super::assigned::{collect, made_of_others};
 use super::{Value, Vars, args, numbers};
+use crate::classify::args::Arg;
 use crate::shell::{Piece, Word};
 
 /// Texts of `eval` that are read ahead.
@@ -14,147 +16,197 @@ const SETTERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "printf", 
 const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly", "set"];
 
 /// What builtins set, called as such or through `command` and `builtin`.
-pub(super) fn builtin(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let through = |word: &&Word| word.literal().is_some_and(|text| matches!(&*text, "command" | "builtin") || text.starts_with('-'));
-    let skipped = words.iter().take_while(through).count();
-    let Some((name, words)) = words[skipped..].split_first() else { return };
-    let Some(name) = name.literal() else {
-        // A name that is only known later may be that of such a builtin.
-        vars.overflowed = true;
+pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
+    let Some(first) = words.first().map(Word::literal) else { return };
+    let sets = |name: &str| SETTERS.contains(&name) || DECLARERS.contains(&name);
+    if first.is_some_and(|name| !sets(&name) && !matches!(&*name, "eval" | "trap" | "let" | "command" | "builtin")) {
         return;
-    };
-    match &*name {
-        "eval" | "trap" => evaluated(words, vars, free),
-        "let" => words.iter().for_each(|word| vars.evaluated(word)),
-        name if SETTERS.contains(&name) => setter(name, words, vars),
-        name if DECLARERS.contains(&name) => declarer(name, words, vars),
-        _ => {}
+    }
+    let mut given: Vec<(Arg, &Word)> = Vec::with_capacity(words.len());
+    for word in words {
+        let mut made = Vec::new();
+        args::expand(word, vars, &mut made);
+        given.extend(made.into_iter().map(|arg| (arg, word)));
+    }
+    let through = |(arg, _): &&(Arg, &Word)| arg.full().is_some_and(|text| matches!(text, "command" | "builtin") || text.starts_with('-'));
+    let skipped = given.iter().take_while(through).count();
+    let Some(((name, _), given)) = given[skipped..].split_first() else { return };
+    match name.full() {
+        // Which builtin it is, if it is one, only the run knows.
+        None => vars.lost = true,
+        Some("eval") => {
+            let texts: Option<Vec<&str>> = given.iter().map(|(arg, _)| arg.full()).collect();
+            evaluated(texts.map(|texts| texts.join(" ")).as_deref(), vars);
+        }
+        Some("trap") => {
+            let text = given.iter().find(|(arg, _)| arg.full() != Some("--"));
+            text.iter().for_each(|(arg, _)| evaluated(arg.full(), vars));
+        }
+        Some("let") => given.iter().for_each(|(_, word)| vars.evaluated(word)),
+        Some(name) if SETTERS.contains(&name) => setter(name, given, vars),
+        Some(name) if DECLARERS.contains(&name) => declarer(name, given, vars),
+        Some(_) => {}
+    }
+}
+
+/// The variable of `name`, `name[subscript]`, `name=value`, `name+=value`.
+fn base(text: &str) -> &str {
+    text.split(['=', '[']).next().unwrap_or_default().trim_end_matches('+')
+}
+
+/// What stands between brackets behind a name is evaluated, and sets variables too.
+fn subscript(arg: &Arg, vars: &mut Vars) {
+    if let Some((_, text)) = arg.text.split('=').next().and_then(|name| name.split_once('[')) {
+        vars.evaluated_text(text);
     }
 }
 
 /// Every word may be a name, alone or behind the letters of an option.
-fn setter(name: &str, words: &[Word], vars: &mut Vars) {
-    vars.lost |= names_unknown(name, words);
-    for word in words {
-        vars.overflowed |= word.bare().is_some_and(|text| text.contains(['{', '*', '?']));
-        let Some(text) = word.literal() else { continue };
-        let text = text.split(['=', '[']).next().unwrap_or_default();
-        vars.declared("", text);
+fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
+    vars.unnamed |= match command {
+        "printf" => printf_unnamed(given),
+        "getopts" => given.get(1).is_none_or(|(arg, _)| arg.is_open()) || given[0].0.shifts,
+        "wait" => given.iter().any(|(arg, _)| arg.is_open() && (arg.risky || arg.outside)),
+        "unset" => given.iter().any(|(arg, _)| arg.is_open() && !arg.head().contains('[')),
+        _ => read_unnamed(command, given),
+    };
+    let named = match command {
+        "printf" => &given[..given.len().min(2)],
+        _ => given,
+    };
+    for (arg, _) in named {
+        subscript(arg, vars);
+        let text = base(arg.head());
+        if !arg.text.contains('[') {
+            vars.declared("", text);
+        }
+        if matches!(command, "read" | "mapfile" | "readarray") {
+            vars.is_array(text);
+        }
         vars.set(text, Value::ANY);
+        if command == "unset" {
+            vars.emptied(text);
+            continue;
+        }
         let attached = text.strip_prefix('-').unwrap_or_default();
-        attached.char_indices().skip(1).take(8).for_each(|(at, _)| vars.set(&attached[at..], Value::ANY));
+        let behind = attached.char_indices().skip(1).take(8).map(|(at, _)| &attached[at..]);
+        for name in behind {
+            vars.set(name, Value::ANY);
+            vars.unjudged(name);
+        }
+        if command != "printf" || given[0].0.head().starts_with("-v") {
+            vars.unjudged(text);
+        }
     }
     vars.set("REPLY", Value::ANY);
     vars.set("MAPFILE", Value::ANY);
 }
 
-/// The name, or an option, is written out.
-fn begins_with_name(word: &Word) -> bool {
-    match word.pieces.as_slice() {
-        [Piece::Text { text, quoted: false }] => !text.contains('{') || text.contains('='),
-        [Piece::Text { .. }] => true,
-        [Piece::Text { text, .. }, ..] => text.contains(['=', '[']) || text.starts_with('-'),
-        _ => false,
+/// The word in front may be `-v`, and what it names is not known.
+fn printf_unnamed(given: &[(Arg, &Word)]) -> bool {
+    let Some((first, _)) = given.first() else { return false };
+    if first.shifts {
+        return first.risky || first.outside || given[1..].iter().any(|(arg, _)| arg.head().starts_with("-v") || arg.is_open());
+    }
+    match first.full() {
+        Some("-v") => given.get(1).is_some_and(|(arg, _)| arg.is_open()),
+        Some(_) => false,
+        // Text that is in no name and in no option: a format.
+        None if first.text.contains(['%', '\\', ' ', ':', '\n']) => false,
+        None => first.head().starts_with("-v") || ("-v".starts_with(first.head()) && (first.risky || first.outside)),
     }
 }
 
-/// A word that is known only when it runs stands where this builtin takes the name of a variable, or may become one.
-fn names_unknown(command: &str, words: &[Word]) -> bool {
-    let takes = match command {
-        "read" => "ptdnNiu",
-        "mapfile" | "readarray" => "dnOsuCc",
-        _ => "",
-    };
-    let names = match command {
-        // Without `-v` in front none of them is a name.
-        "printf" if words.first().is_some_and(|first| !may_begin_with(first, "-v")) => return false,
-        "printf" => &words[..words.len().min(2)],
-        "getopts" => words.get(1..2).unwrap_or_default(),
-        "wait" if !words.iter().any(|word| may_begin_with(word, "-p")) => return false,
-        _ => words,
-    };
-    if words.iter().any(|word| word.bare().is_some_and(|text| text.contains('{'))) {
-        return true;
-    }
+/// A word that is known only when it runs stands where `read` and `mapfile` take the name of a variable, or may become one.
+fn read_unnamed(command: &str, given: &[(Arg, &Word)]) -> bool {
+    let takes = if command == "read" { "ptdnNiu" } else { "dnOsuCc" };
     let mut value = false;
-    names.iter().any(|word| {
-        let one = word.pieces.iter().all(|piece| match piece {
-            Piece::Text { .. } | Piece::Number => true,
-            Piece::Variable { quoted, risky, .. } => *quoted && !risky,
-            Piece::Command { quoted, .. } => *quoted,
-            _ => false,
-        });
-        let is_value = std::mem::replace(&mut value, false) && one;
-        let Some(text) = word.literal() else { return !is_value };
-        value = !is_value
-            && text
-                .strip_prefix('-')
-                .is_some_and(|letters| letters.find(|letter| takes.contains(letter)).is_some_and(|at| at + 1 == letters.len()));
+    given.iter().any(|(arg, _)| {
+        if std::mem::replace(&mut value, false) {
+            return arg.shifts;
+        }
+        let letters = arg.head().strip_prefix('-').unwrap_or_default();
+        let taker = letters.find(|letter| takes.contains(letter));
+        if arg.is_open() {
+            return arg.shifts || taker.is_none();
+        }
+        value = taker.is_some_and(|at| at + 1 == letters.len());
         false
     })
 }
 
-/// The first letters are these, or are not known.
-fn may_begin_with(word: &Word, head: &str) -> bool {
-    // Text that is in no name and in no option: a format.
-    let format = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: true } if text.contains(['%', '\\', ' ', ':', '\n']));
-    let one = |piece: &Piece| matches!(piece, Piece::Text { .. } | Piece::Variable { quoted: true, risky: false, .. });
-    if word.pieces.iter().any(format) && word.pieces.iter().all(one) {
-        return false;
+fn declarer(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
+    let letters = |arg: &Arg| arg.full().and_then(|text| text.strip_prefix(['-', '+'])).unwrap_or_default().to_owned();
+    let options: String = given.iter().map(|(arg, _)| letters(arg)).collect();
+    let valued = given.iter().any(|(arg, _)| arg.text.contains('='));
+    // It shows variables or functions of these names, and sets none.
+    if command == "export" && options.contains('f')
+        || !valued && !options.is_empty() && options.chars().all(|c| matches!(c, 'p' | 'f' | 'F'))
+    {
+        return;
     }
-    match word.pieces.first() {
-        Some(Piece::Text { text, quoted }) => {
-            text.starts_with(head) || (head.starts_with(text.as_str()) && word.pieces.len() > 1) || (!quoted && text.starts_with('{'))
-        }
-        _ => true,
-    }
-}
-
-fn declarer(command: &str, words: &[Word], vars: &mut Vars) {
-    let bare = words.iter().filter_map(Word::bare).filter(|word| word.starts_with('-'));
-    let options: String = bare.flat_map(|word| word[1..].chars()).collect();
     let mut array = false;
-    for word in words {
-        let arg = args::single(word, vars);
+    for (arg, word) in given {
         vars.copies |= made_of_others(word);
-        vars.lost |= command != "set" && !begins_with_name(word) || options.contains('n') && command != "export" && command != "readonly";
-        let name = arg.head().split(['=', '+', '[']).next().unwrap_or_default();
-        vars.overflowed |= name.contains('{');
+        let head = arg.head();
+        let option = head.starts_with(['-', '+']);
+        let reference = options.contains('n') && !matches!(command, "export" | "readonly" | "set");
+        let written = head.contains(['=', '[']) && !option;
+        vars.unnamed |= reference || arg.is_open() && !written && command != "set";
         // `set -A name values`, in ksh and zsh.
-        if command == "set" && array {
+        if command == "set" {
+            if array {
+                vars.set(base(head), Value::ANY);
+                vars.unjudged(base(head));
+            }
+            array |= matches!(arg.full(), Some("-A" | "+A"));
+            continue;
+        }
+        if option {
+            continue;
+        }
+        subscript(arg, vars);
+        let name = base(head);
+        vars.declared(&options, name);
+        if options.contains(['i', 'u', 'l', 'c']) {
             vars.set(name, Value::ANY);
         }
-        array |= matches!(arg.full(), Some("-A" | "+A"));
-        if command != "set" && !arg.text.starts_with('-') {
-            vars.declared(&options, name);
-            if options.contains(['i', 'u', 'l', 'c']) {
-                vars.set(name, Value::ANY);
+        match arg.text.split_once('=') {
+            Some((left, value)) => {
+                let appends = left.ends_with('+');
+                let value = match arg.full() {
+                    _ if left.contains('[') => Value::ANY,
+                    Some(_) => Value::Known(value.to_owned()),
+                    None => {
+                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
+                    }
+                };
+                if appends || !vars.certain || vars.made_of_unsure(word) {
+                    vars.unsure(name, &value, appends);
+                }
+                vars.set(name, value);
             }
-        }
-        if let Some((name, value)) = arg.text.split_once('=') {
-            let value = match arg.full() {
-                Some(_) => Value::Known(value.to_owned()),
-                None => Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) },
-            };
-            if name.ends_with('+') || !vars.certain || vars.made_of_unsure(word) {
-                vars.unsure(name.trim_end_matches('+'), &value, name.ends_with('+'));
-            }
-            vars.set(name.trim_end_matches('+'), value);
+            // In a function it is another variable of that name, without a value.
+            None if matches!(command, "local" | "declare" | "typeset") => vars.emptied(name),
+            None => {}
         }
     }
 }
 
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
-fn evaluated(words: &[Word], vars: &mut Vars, free: &dyn Fn(&str) -> bool) {
-    let words: Option<Vec<_>> = words.iter().map(Word::literal).collect();
+fn evaluated(text: Option<&str>, vars: &mut Vars) {
     vars.evals += 1;
-    match words.map(|words| words.join(" ")) {
+    match text {
         Some(text) if vars.evals <= MAX_EVALS && text.len() <= MAX_EVAL_TEXT => {
-            let script = crate::shell::parse_at(&text, crate::shell::MAX_DEPTH / 2);
+            let script = crate::shell::parse_at(text, crate::shell::MAX_DEPTH / 2);
             vars.doubtful |= script.capped;
-            collect(&script.commands, vars, free);
+            vars.assigned(&script.assigned);
+            collect(&script.commands, vars);
         }
-        _ => vars.doubtful = true,
+        _ => {
+            vars.doubtful = true;
+            vars.lost = true;
+        }
     }
 }
 

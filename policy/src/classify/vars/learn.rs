@@ -27,7 +27,7 @@ impl Vars {
         }
         let (was_risky, was_number) = match before {
             Some(Value::Open { risky, number, .. }) => (*risky, *number),
-            _ => (false, true),
+            _ => (false, self.map.get(name).map_or_else(|| self.outside_is_number(name), Value::number)),
         };
         let number = was_number && value.number() && !appends;
         let merged = Value::Open { risky: risky || was_risky, outside: true, number };
@@ -44,7 +44,7 @@ impl Vars {
         }
         if self.used.len() >= MAX_USED {
             self.doubtful = true;
-            self.overflowed = true;
+            self.lost = true;
             return;
         }
         step(if Rc::strong_count(&self.used) > 1 { self.used.len() } else { 1 });
@@ -75,7 +75,7 @@ impl Vars {
         // Past the cap nothing is known about any variable.
         if self.map.len() >= MAX_VARIABLES && !self.map.contains_key(name) {
             self.doubtful = true;
-            self.overflowed = true;
+            self.lost = true;
             return;
         }
         if self.map.get(name) == Some(&merged) {
@@ -98,18 +98,67 @@ impl Vars {
         }
     }
 
+    /// What `${name:=value}` and `{name}>file` set.
+    pub(super) fn assigned(&mut self, names: &[String]) {
+        for name in names {
+            self.set(name, Value::ANY);
+            self.unjudged(name);
+        }
+    }
+
+    /// A variable is set by something else than an assignment with a value that is judged.
+    pub(super) fn unjudged(&mut self, name: &str) {
+        if self.unjudged.len() < MAX_USED {
+            Self::mark(&mut self.unjudged, name);
+        } else {
+            self.unnamed = true;
+        }
+    }
+
+    pub(super) fn is_array(&mut self, name: &str) {
+        if self.arrays.len() < MAX_USED {
+            Self::mark(&mut self.arrays, name);
+        } else {
+            self.unnamed = true;
+        }
+    }
+
+    /// A variable loses its value.
+    pub(super) fn emptied(&mut self, name: &str) {
+        if self.emptied.len() < MAX_USED {
+            Self::mark(&mut self.emptied, name);
+        } else {
+            self.unnamed = true;
+        }
+    }
+
     /// Text that is evaluated, and sets variables to numbers.
     pub(super) fn evaluated(&mut self, word: &Word) {
         for piece in &word.pieces {
             if let Piece::Text { text, .. } = piece {
-                numbers::names(text).filter(|name| name.set).for_each(|name| self.set(name.text, Value::NUMBER));
+                self.evaluated_text(text);
             }
         }
-        for piece in &word.pieces {
-            if let Piece::Text { text, .. } = piece {
-                numbers::names(text).filter(|name| !name.set).for_each(|name| self.used(name.text));
+    }
+
+    pub(super) fn evaluated_text(&mut self, text: &str) {
+        // What is set is so from the end of its own expression on: `n = n + 1` takes the value from before.
+        let (mut pending, mut end) = (Vec::new(), 0);
+        for name in numbers::names(text) {
+            if text[end..name.start].contains([',', ';']) {
+                pending.drain(..).for_each(|name| self.set(name, Value::NUMBER));
+            }
+            end = name.start + name.text.len();
+            if name.changed {
+                self.unjudged(name.text);
+            }
+            if name.set {
+                pending.push(name.text);
+            } else {
+                self.used(name.text);
             }
         }
+        pending.into_iter().for_each(|name| self.set(name, Value::NUMBER));
     }
 
     fn mark(set: &mut Rc<Set<String>>, name: &str) {
@@ -122,7 +171,7 @@ impl Vars {
     /// What `declare -A` and `declare -i` say about a name.
     pub(super) fn declared(&mut self, options: &str, name: &str) {
         if self.keyed.len() + self.integers.len() >= MAX_VARIABLES {
-            self.overflowed = true;
+            self.lost = true;
             return;
         }
         // Before it was declared it may have been another kind of array.
@@ -131,6 +180,9 @@ impl Vars {
             Self::mark(&mut self.keyed, name);
         } else if !options.contains('A') && self.keyed.contains(name) {
             Rc::make_mut(&mut self.keyed).remove(name);
+        }
+        if options.contains(['a', 'A']) {
+            self.is_array(name);
         }
         if options.contains('i') {
             Self::mark(&mut self.integers, name);

@@ -13,9 +13,9 @@ use std::rc::Rc;
 
 use super::{args, numbers};
 use crate::hash::{Map, Set};
-use crate::shell::{Command, Piece, Script, Word};
+use crate::knowledge::{Output, Prints};
+use crate::shell::{Command, Piece, RedirKind, Script, Word};
 
-use learn::MAX_VALUE;
 pub(super) use own::is_plain;
 pub(super) use value::Value;
 
@@ -28,19 +28,21 @@ pub(crate) struct Vars {
     pub(super) evals: usize,
     /// Variables that the text uses before it sets them.
     used: Rc<Set<String>>,
-    /// Programs of this text whose output is whatever they were given.
-    pub(super) free_names: Rc<Set<String>>,
     /// Arrays whose subscripts are keys, and variables whose values are evaluated.
     keyed: Rc<Set<String>>,
     integers: Rc<Set<String>>,
+    arrays: Rc<Set<String>>,
     /// Of the environment, where it is known, the variables that hold something else than a number.
     environment: Option<Rc<Set<String>>>,
-    /// More variables than are followed.
-    pub(super) overflowed: bool,
     /// What is collected runs in this very shell, one command after the other.
     pub(super) certain: bool,
-    /// Something sets a variable that only the run names: nothing is known about any of them.
+    /// Variables may have been set that are not followed: what is known of any holds only if they were not.
     pub(super) lost: bool,
+    /// Something sets a variable that only the run names.
+    pub(super) unnamed: bool,
+    /// What is set by anything but an assignment, which is judged where it stands, and what is taken away.
+    unjudged: Rc<Set<String>>,
+    emptied: Rc<Set<String>>,
     /// A value was made of other variables.
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
@@ -56,19 +58,17 @@ static ANYTHING: Value = Value::ANY;
 const MAX_PASSES: usize = 4;
 
 impl Vars {
-    /// Collects what `commands` assign. `free` says of a program whether its output is arbitrary.
-    pub fn collect(script: &Script, around: Option<&Self>, free: &dyn Fn(&str) -> bool) -> Self {
+    /// Collects what `commands` assign.
+    pub fn collect(script: &Script, around: Option<&Self>) -> Self {
         let mut vars = around.cloned().unwrap_or_default();
         vars.certain = true;
-        for name in &script.assigned {
-            vars.set(name, Value::ANY);
-        }
+        vars.assigned(&script.assigned);
         let evals = vars.evals;
         // Loops, functions and traps use a value again that was set behind them: until nothing changes.
         for pass in 1.. {
             let before = Rc::clone(&vars.map);
             vars.evals = evals;
-            assigned::collect(&script.commands, &mut vars, free);
+            assigned::collect(&script.commands, &mut vars);
             if !vars.copies || Rc::ptr_eq(&before, &vars.map) {
                 break;
             }
@@ -97,8 +97,19 @@ impl Vars {
         self.environment.as_deref()
     }
 
+    /// Variables of the environment may hold something else by now.
     pub fn overflowed(&self) -> bool {
-        self.overflowed
+        self.lost || self.unnamed
+    }
+
+    /// What is set by something else than an assignment.
+    pub fn set_unjudged(&self) -> impl Iterator<Item = &str> {
+        self.unjudged.iter().map(String::as_str)
+    }
+
+    /// What is unset, or hidden by a local variable without a value.
+    pub fn set_empty(&self) -> impl Iterator<Item = &str> {
+        self.emptied.iter().map(String::as_str)
     }
 
     /// An array whose subscripts are keys.
@@ -111,13 +122,18 @@ impl Vars {
         self.integers.contains(name)
     }
 
+    /// An array of any kind: `declare` reads the value that it is given for one as text once more.
+    pub fn array(&self, name: &str) -> bool {
+        self.arrays.contains(name) || own::is_array(name)
+    }
+
     /// The same for a shell that is started: it has no arrays of this one.
     pub fn of_child(&self) -> Self {
         Self { keyed: Rc::default(), ..self.clone() }
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
-        if self.lost && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        if (self.lost || self.unnamed) && self.strict && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             return Some(&ANYTHING);
         }
         match self.map.get(name) {
@@ -128,7 +144,7 @@ impl Vars {
 
     /// The text has to be judged both ways: with what it says of its variables, and without.
     pub fn is_unsure(&self) -> bool {
-        !self.unsure.is_empty() && !self.strict
+        (!self.unsure.is_empty() || self.lost || self.unnamed) && !self.strict
     }
 
     pub(super) fn made_of_unsure(&self, word: &Word) -> bool {
@@ -147,17 +163,26 @@ impl Vars {
 
     /// The output of these commands is not freely chosen text: names of files, hashes, counts.
     pub fn tame(&self, body: &[Command]) -> bool {
-        !self.doubtful && !body.is_empty() && body.iter().all(|command| self.tame_command(command))
+        !self.doubtful && !body.is_empty() && body.iter().all(|command| self.tame_stage(command, false))
     }
 
-    pub fn tame_command(&self, command: &Command) -> bool {
+    /// The same for one command, `fed` with such output or with anything.
+    pub fn tame_stage(&self, command: &Command, fed: bool) -> bool {
         match command {
-            Command::Simple(simple) => match simple.words.first().and_then(Word::literal) {
-                Some(name) => name.len() < MAX_VALUE && !self.free_names.contains(&*name),
-                None => false,
-            },
-            Command::Pipeline(stages) => stages.iter().all(|stage| self.tame_command(stage)),
-            Command::Compound(compound) => self.tame(&compound.body),
+            Command::Simple(simple) => {
+                let mut words = Vec::with_capacity(simple.words.len());
+                simple.words.iter().for_each(|word| args::expand(word, self, &mut words));
+                let Some((name, rest)) = words.split_first() else { return false };
+                let texts: Vec<Option<&str>> = rest.iter().map(args::Arg::full).collect();
+                let heads = rest.iter().filter(|arg| arg.is_open()).all(|arg| !arg.risky && !arg.head().starts_with(['-', '+']));
+                match name.full().map(|name| Output::table().of(name, &texts)) {
+                    Some(Prints::Names) => heads,
+                    Some(Prints::Lines) => heads && fed && simple.redirs.iter().all(|redir| redir.kind != RedirKind::Input),
+                    _ => false,
+                }
+            }
+            Command::Pipeline(stages) => stages.iter().fold(fed, |fed, stage| self.tame_stage(stage, fed)),
+            Command::Compound(compound) => !compound.body.is_empty() && compound.body.iter().all(|command| self.tame_stage(command, false)),
             Command::Function { .. } => false,
         }
     }

@@ -75,3 +75,10 @@ const PLAIN: &[&str] = &[
 pub(in crate::classify) fn is_plain(name: &str) -> bool {
     name.len() <= 12 && PLAIN.contains(&name)
 }
+
+/// Arrays that a shell has by itself.
+pub(super) fn is_array(name: &str) -> bool {
+    matches!(name, "DIRSTACK" | "PIPESTATUS" | "FUNCNAME" | "GROUPS" | "MAPFILE" | "COPROC")
+        || name.starts_with("BASH_")
+        || name.starts_with("COMP_")
+}
