@@ -100,7 +100,7 @@ impl Rule {
         if let Some(word) = program
             .words()
             .iter()
-            .find(|word| word.starts_with('-') || word.contains(char::is_whitespace) || word.ends_with('/') || word.contains('='))
+            .find(|word| word.starts_with('-') || word.ends_with('/') || word.contains(|c: char| c.is_whitespace() || "=*?".contains(c)))
         {
             return Err(RuleError::Never(word.clone(), "is no name of a program"));
         }

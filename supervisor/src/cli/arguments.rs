@@ -178,7 +178,7 @@ pub(super) struct Approve {
 
 fn whole_minutes(text: &str) -> Result<u64, String> {
     let seconds = text.parse::<Deadline>().map_err(|e| e.to_string())?.duration().as_secs();
-    if seconds % 60 == 0 { Ok(seconds / 60) } else { Err("give whole minutes, as 5m".into()) }
+    if seconds % 60 == 0 && seconds <= 24 * 60 * 60 { Ok(seconds / 60) } else { Err("give whole minutes up to a day, as 5m or 2h".into()) }
 }
 
 impl Approve {

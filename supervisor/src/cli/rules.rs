@@ -1,6 +1,6 @@
 //! `rules list`, `rules add`, `rules remove`.
 
-use super::{context, print, questions, remote};
+use super::{context, print, questions, remote, search};
 use crate::config::{self, Overrides, Surroundings};
 use crate::control::{self, Connection};
 use crate::error::Failure;
@@ -61,7 +61,19 @@ pub fn add(words: &[String], decision: GateDecision, message: Option<String>, wo
     // Options behind the first word are the rule's: seen here, a misplaced one is noticed.
     let words: Vec<String> = words.iter().map(|word| stayexec_policy::display::word(word)).collect();
     print::line(&format!("{decision}: whatever begins `{}`", words.join(" ")))?;
+    if decision == GateDecision::Allow
+        && let Some((link, file)) = words.first().and_then(|name| linked(name))
+    {
+        print::line(&format!("note: {link} is a link to {file}; what is allowed goes by the loaded file, so add that name too"))?;
+    }
     Ok(exit_code::OK)
+}
+
+/// A program that is a link to a file of another name, and that name.
+fn linked(name: &str) -> Option<(&str, String)> {
+    let found = search::first(name.as_ref(), std::env::var_os("PATH").as_deref())?;
+    let file = found.canonicalize().ok()?.file_name()?.to_str()?.to_owned();
+    (!name.contains('/') && file != name).then_some((name, file))
 }
 
 /// Removes a rule or a remembered approval.

@@ -168,7 +168,13 @@ impl Place<'_> {
             (Tier::Full, document.matrix.full),
         ];
         let matrix = rows.into_iter().flat_map(|(tier, row)| row.into_iter().map(move |(class, cell)| (tier, class, cell)));
-        let programs = document.program.into_iter().map(|(name, program)| (name, self.at(program)));
+        let programs = document.program.into_iter().map(|(name, program)| {
+            let program = self.at(program);
+            if name.is_empty() || name.contains(['/', '*', '?', ' ']) {
+                return Err(self.wrong(&program.source, format!("[program.\"{name}\"] can never match; a program goes by its bare name")));
+            }
+            Ok((name, program))
+        });
         Ok(Layer {
             outward,
             tier: document.tier.map(|value| self.at(value)),
@@ -186,7 +192,7 @@ impl Place<'_> {
             forbidden_commands: document.forbidden.commands.into_iter().map(|text| self.command(text)).collect::<Result<_, _>>()?,
             trust_dirs: self.paths(document.trust.dirs)?,
             rules: document.rule.into_iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
-            programs: programs.collect(),
+            programs: programs.collect::<Result<_, _>>()?,
         })
     }
 

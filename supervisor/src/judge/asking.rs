@@ -224,6 +224,7 @@ impl Supervisor {
         part(&event.executable.id.to_bytes());
         part(&event.cwd);
         part(&event.root);
+        part(&[event.uid.to_le_bytes(), event.euid.to_le_bytes()].concat());
         part(&event.script.as_ref().map_or([0; 32], |script| script.digest));
         part(&event.argv.to_bytes());
         part(&environment.to_bytes());

@@ -23,7 +23,24 @@ pub fn shown(session: &Session, event: &Event) -> Vec<String> {
     };
     let more = all.len().saturating_sub(NAMED);
     let rest = (more > 0).then(|| format!("with {more} more such variables in its environment"));
-    all.iter().take(NAMED).map(line).chain(rest).collect()
+    all.iter().take(NAMED).map(line).chain(rest).chain(path_inside(session, event)).collect()
+}
+
+/// A PATH that was set since the launch and leads among files that the tree writes.
+fn path_inside(session: &Session, event: &Event) -> Option<String> {
+    let entry = event.environment.iter().find(|entry| entry.starts_with(b"PATH="))?;
+    let places = session.places();
+    let writable = |dir: &&[u8]| {
+        !dir.starts_with(b"/")
+            || std::iter::once(places.workspace).chain(session.temp.iter().map(Vec::as_slice)).any(|top| is_below(dir, top))
+    };
+    let dirs = entry[b"PATH=".len()..].split(|&byte| byte == b':').filter(|dir| !session.launch_path.iter().any(|known| known == dir));
+    let first = dirs.filter(|dir| writable(dir)).map(super::text::folded).next()?;
+    (!session.baseline.contains(entry)).then(|| format!("with `{first}` in its PATH: names may lead to other programs there"))
+}
+
+fn is_below(path: &[u8], top: &[u8]) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Digest of the variables that were set since the launch and can have a program load code or start another command, and of
@@ -129,7 +146,9 @@ mod tests {
         assert_ne!(digest("PATH=/home/dev/proj/evil:/bin"), unchanged(&session.mac), "names lead elsewhere");
         let shown = |entry: &str| shown(&session, &Event { environment: argv(&[entry]), ..event("/usr/bin/git", &["git"]) });
         assert!(shown("BASH_ENV=./x").iter().any(|line| line.contains("BASH_ENV=./x")));
-        assert!(shown("A=b").is_empty());
+        assert!(shown("PATH=evil:/usr/bin").iter().any(|line| line.contains("evil")));
+        assert!(shown("PATH=/tmp/x:/usr/bin").iter().any(|line| line.contains("/tmp/x")));
+        assert!(shown("A=b").is_empty() && shown("PATH=/opt/x:/usr/bin").is_empty());
         Ok(())
     }
 }
