@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result};
 use nix::sys::signal::Signal;
-use stayexec_tests::{Client, Input, Process, Scene, cannot_run, install, within};
+use stayexec_tests::{Client, Input, Process, Scene, cannot_run, install, until, within};
 use std::fs;
+use std::time::Duration;
 
 const EPERM: &str = "1";
 const ECONNREFUSED: &str = "111";
@@ -65,7 +66,7 @@ fn a_process_that_an_ended_run_left_behind_is_not_believed() -> Result<()> {
             scene.file("agent.py", include_str!("../fixtures/squat.py"))?;
             let keeper = scene.run().tier("full").origin("unattended").unconfined().input(Input::Open).command(["cat"]).start()?;
             let supervisor = scene.supervisor()?;
-            let name = name_of(&supervisor)?;
+            let name = until("its socket", Duration::from_secs(10), || name_of(&supervisor).ok())?;
             scene.full(["/usr/bin/python3", "agent.py", mode, &name])?.expect_code(0);
             keeper.finish()?.expect_code(0);
             scene.signal(&supervisor, Signal::SIGKILL);

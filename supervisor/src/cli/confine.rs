@@ -84,6 +84,8 @@ impl Drop for Confinement {
     fn drop(&mut self) {
         if let Some(folder) = &self.temporary
             && let Err(e) = std::fs::remove_dir_all(folder)
+            // What looks after it when this process is killed may be faster.
+            && e.kind() != std::io::ErrorKind::NotFound
         {
             say(&format!("cannot remove the run's temporary folder {}: {e}", folder.display()));
         }
