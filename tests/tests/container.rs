@@ -103,3 +103,41 @@ fn a_container_that_the_tree_starts_is_judged_too() -> Result<()> {
     made.expect_made();
     Ok(())
 }
+
+#[test]
+fn a_container_of_runcs_that_the_tree_starts_is_judged_too() -> Result<()> {
+    let scene = Scene::new()?;
+    if !containers_work(&scene) {
+        return Ok(());
+    }
+    let container = Container { runc: true, ..Container::usual() };
+    if scene.ungated(container.words(&scene, &["true"])?).is_ok_and(|outcome| outcome.code() != 0) {
+        cannot_run("runc starts no container here");
+        return Ok(());
+    }
+    scene.configure("[[rule]]\nmatch = [\"rm\", \"-rf\"]\ndecision = \"block\"\n")?;
+    let (victim, made) = (scene.victim("victim")?, scene.mark("made"));
+    // Its first stage makes a sibling of itself, which the launched program must not get for a child.
+    let started = |command: &[&str]| {
+        let words = container.words(&scene, command)?;
+        scene
+            .run()
+            .tier("full")
+            .origin("background")
+            .unconfined()
+            .command(["bash", "-c", "\"$@\"; echo status $?", "bash"])
+            .words(words)
+            .finish()
+    };
+    scene.file("work.sh", "rm -rf victim\n")?;
+    let refused = started(&["sh", "work.sh"])?;
+    victim.expect_alive();
+    if refused.err().contains("bpf") {
+        // Where there are cgroups of the second version alone it sets device rules by bpf, which the gate refuses.
+        return Ok(());
+    }
+    refused.expect_line("status 126");
+    started(&["touch", "made"])?.expect_line("status 0");
+    made.expect_made();
+    Ok(())
+}

@@ -196,3 +196,22 @@ fn what_the_approved_process_becomes_is_covered_only_where_the_text_names_it() -
     scene.mark("named").expect_made();
     Ok(())
 }
+
+#[test]
+fn a_process_covers_nothing_that_it_may_not_have_made() -> Result<()> {
+    for way in ["made-by-a-child", "taken-up"] {
+        let scene = Scene::new()?;
+        scene.file("sibling.py", include_str!("../fixtures/sibling.py"))?;
+        let running = agent(&scene, &[&format!("/usr/bin/python3 sibling.py {way}; true")])?.start()?;
+        scene.answer(&scene.asked_once()?, &["approve"])?.expect_code(0);
+        // The child that may not be its maker's is asked about: the first of its kind was not.
+        running.says("covered 0")?;
+        let nephew = scene.asked_once()?;
+        assert_eq!(nephew.argv, ["touch", "nephew"], "{way}");
+        scene.mark("nephew").expect_none();
+        scene.answer(&nephew, &["deny"])?.expect_code(0);
+        running.finish()?.expect_line("nephew 126").expect_line("status 0");
+        scene.mark("covered").expect_made();
+    }
+    Ok(())
+}

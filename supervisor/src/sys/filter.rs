@@ -125,18 +125,44 @@ fn foreign_limit(prlimit64: u32) -> [Instruction; 10] {
     ]
 }
 
-/// A process is the child of the one that forked it: whose start it is follows from that. clone3 has its flags in memory, so
-/// it is unknown here; C libraries and runtimes then use clone, as they do on kernels without it.
-fn true_parent(table: &Table) -> [Instruction; 7] {
+/// A process is the child of the one that forked it: whose start it is follows from that. Where it will not be, the warden is
+/// told: a child for the caller's parent, or a process that takes up orphans. clone3 has its flags in memory, so it is unknown
+/// here; C libraries and runtimes then use clone, as they do on kernels without it.
+fn true_parent(table: &Table) -> [Instruction; 12] {
     [
         unless(EQUAL, table.clone3, 1),
         refuse(libc::ENOSYS),
         unless(EQUAL, table.clone, 4),
         load(argument(0)),
         unless(ANY_BIT, SIBLING, 1),
-        refuse(libc::EPERM),
+        NOTIFY,
+        ALLOW,
+        unless(EQUAL, table.prctl, 4),
+        load(argument(0)),
+        unless(EQUAL, libc::PR_SET_CHILD_SUBREAPER as u32, 1),
+        NOTIFY,
         ALLOW,
     ]
+}
+
+/// What a notified call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// A program start.
+    Start,
+    /// A child for the caller's parent.
+    Sibling,
+    /// The caller takes up orphans from now on, or does no more.
+    Adopts,
+}
+
+/// What the call of this number is about.
+pub fn told(audit: u32, number: i32) -> Told {
+    match Table::of(audit) {
+        Some(table) if table.clone as i32 == number => Told::Sibling,
+        Some(table) if table.prctl as i32 == number => Told::Adopts,
+        _ => Told::Start,
+    }
 }
 
 /// perf_event_open of a whole processor (pid -1) samples the stacks of every process, the gate's own among them. That of

@@ -1,7 +1,7 @@
 //! Which processes run a program that they executed themselves, and whether that is the agent's own.
 //!
 //! Invariant: a process that is not listed runs what its parent ran when it was forked: every exec of the tree passes here
-//! before the image's first instruction. Refuses to forget a process that still lives; a reused pid is told apart by its
+//! before the image's first instruction, and a parent that may not have forked it is told apart (`warden/adopting.rs`). Refuses to forget a process that still lives; a reused pid is told apart by its
 //! start time.
 
 use crate::sys::process;
@@ -27,11 +27,13 @@ const ROOM: usize = 4_096;
 pub(super) struct Images {
     of: HashMap<u32, (u64, bool)>,
     room: usize,
+    /// Those that may have children which they did not fork.
+    adopters: HashMap<u32, u64>,
 }
 
 impl Default for Images {
     fn default() -> Self {
-        Self { of: HashMap::new(), room: ROOM }
+        Self { of: HashMap::new(), room: ROOM, adopters: HashMap::new() }
     }
 }
 
@@ -58,6 +60,19 @@ impl Images {
         }
         self.of.insert(pid, (start, false));
         before
+    }
+
+    /// A process may get children that it does not fork.
+    pub(super) fn adopts(&mut self, pid: u32, start: u64) {
+        if self.adopters.len() >= ROOM {
+            self.adopters.retain(|pid, _| process::exists(*pid as i32));
+        }
+        self.adopters.insert(pid, start);
+    }
+
+    /// The ancestors that certainly made what is below them: those before the first that may have taken it up.
+    pub(super) fn makers(&self, ancestry: Vec<Process>) -> Vec<Process> {
+        ancestry.into_iter().take_while(|process| self.adopters.get(&process.pid) != Some(&process.start)).collect()
     }
 
     /// The image of this process was judged to be the agent's own.
@@ -105,6 +120,18 @@ mod tests {
         assert_eq!(starter(&images, Runs::Other, std::slice::from_ref(&agent)), None);
         assert_eq!(starter(&images, Runs::Agent, &[]), Some(30));
         assert_eq!(starter(&images, Runs::Inherited, &[]), None);
+    }
+
+    #[test]
+    fn who_may_have_taken_up_its_children_is_nobodys_maker() {
+        let mut images = Images::default();
+        images.loaded(10, 1);
+        images.is_agents(10, 1);
+        images.adopts(20, 2);
+        let chain = |above: &[(u32, u64)]| above.iter().map(|(pid, start)| process(*pid, *start)).collect::<Vec<_>>();
+        assert_eq!(images.makers(chain(&[(30, 3), (20, 2), (10, 1)])), chain(&[(30, 3)]));
+        assert_eq!(images.makers(chain(&[(20, 9), (10, 1)])), chain(&[(20, 9), (10, 1)]), "a reused pid is another process");
+        assert_eq!(images.starter(Runs::Inherited, &process(40, 4), &images.makers(chain(&[(20, 2), (10, 1)]))), None);
     }
 
     #[test]

@@ -67,10 +67,10 @@ impl Gate {
             return;
         }
         // Its ancestors, as an image's, without itself.
-        event.ancestry = self.ancestry(event.process.pid as i32).into_iter().skip(1).collect();
+        event.ancestry = self.makers(event.process.pid as i32);
         event.elders = capture::descendants(&self.procfs, event.process.pid as i32);
         let before = self.images.runs(event.process.pid, event.process.start);
-        event.agent = self.images.starter(before, &event.process, &event.ancestry);
+        event.agent = self.starter(before, &event.process, &event.ancestry);
         let parent = event.ancestry.first().map_or(0, |parent| parent.pid as i32);
         if self.alone.is_some() && event.stage == Stage::Called {
             self.warn_of_silence(&event);

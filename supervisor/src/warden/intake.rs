@@ -9,6 +9,7 @@ use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::lookup::{self, Found};
 use super::{arguments, capture, repeat};
+use crate::sys::filter::{self, Told};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
 use stayexec_protocol::ask::Reply as Said;
@@ -35,6 +36,10 @@ impl Gate {
             // Not to be seen from this pid namespace, or gone.
             return self.answer(notification.id, Reply::Errno(libc::EPERM));
         };
+        let told = filter::told(notification.arch, notification.nr);
+        if told != Told::Start {
+            return self.take_adopting(&notification, group, told);
+        }
         let Some(request) = self.request_of(&notification) else { return };
         let number = self.next_call;
         self.next_call += 1;
@@ -101,7 +106,7 @@ impl Gate {
             Ok(_) if !self.is_waiting(notification.id) => drop(self.calls.remove(number)),
             Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
-                event.ancestry = self.ancestry(event.process.pid as i32);
+                event.ancestry = [event.process.clone()].into_iter().chain(self.makers(event.process.pid as i32)).collect();
                 event.elders = capture::descendants(&self.procfs, event.process.pid as i32);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
                 event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));

@@ -167,9 +167,9 @@ impl Gate {
         }
         let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
         if repeated.is_none() {
-            image.event.ancestry = self.ancestry(image.parent);
+            image.event.ancestry = self.images.makers(self.ancestry(image.parent));
             image.event.elders = capture::descendants(&self.procfs, image.event.process.pid as i32);
-            image.event.agent = self.images.starter(image.before, &image.event.process, &image.event.ancestry);
+            image.event.agent = self.starter(image.before, &image.event.process, &image.event.ancestry);
             self.link.send(&Message::Judge(image.event.clone()));
         }
         // The image keeps its environment itself: see `Subject::event_with_environment`.

@@ -6,6 +6,7 @@
 //! A call's way through the files: `intake` (taken, looked up, attached, let go) → `loading` (read and asked about) →
 //! `settle` (recorded; released, held or ended), with `gate` calling each step and `upkeep` looking after what is held.
 
+mod adopting;
 mod again;
 mod answers;
 mod arguments;

@@ -27,6 +27,8 @@ pub struct Table {
     pub clone: u32,
     /// clone3.
     pub clone3: u32,
+    /// prctl.
+    pub prctl: u32,
     /// perf_event_open.
     pub perf_event_open: u32,
     /// fanotify_init.
@@ -35,6 +37,13 @@ pub struct Table {
     /// that were judged), what sets the clock (by which *unchanged since before the run* is told), userfaultfd (memory
     /// behind it keeps whoever reads it waiting), and bpf (root's programs in the kernel read and write every process).
     pub refused: &'static [u32],
+}
+
+impl Table {
+    /// The table of this architecture.
+    pub fn of(audit: u32) -> Option<&'static Self> {
+        TABLES.iter().find(|table| table.audit == audit)
+    }
 }
 
 /// Width of an image's pointers.

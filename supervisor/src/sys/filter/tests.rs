@@ -137,8 +137,14 @@ fn a_child_is_of_the_process_that_made_it() {
             assert_eq!(clone(flags), ALLOWED, "{flags:#x}");
         }
         for flags in [0x8000, 0x8011, 0x0001_8f00, 0xffff_ffff, 0xdead_0000_8011] {
-            assert_eq!(clone(flags), REFUSED, "{flags:#x}");
+            assert_eq!(clone(flags), NOTIFIED, "{flags:#x}");
         }
+        let prctl = |option: u64| call(table.audit, table.prctl, [option, 1, 0, 0, 0, 0]);
+        assert_eq!([prctl(36), prctl(36 | 1 << 32)], [NOTIFIED; 2]);
+        assert_eq!([prctl(4), prctl(37), prctl(38), prctl(22)], [ALLOWED; 4]);
+        let number = |nr: u32| told(table.audit, nr.cast_signed());
+        let starts = [table.execve, table.execveat, table.ioctl].map(number);
+        assert_eq!((starts, number(table.clone), number(table.prctl)), ([Told::Start; 3], Told::Sibling, Told::Adopts));
         assert_eq!(call(table.audit, table.clone3, [0x7000, 88, 0, 0, 0, 0]), UNKNOWN);
     }
 }
@@ -174,7 +180,10 @@ fn nobody_looks_into_other_processes_or_answers_for_their_opens() {
         }
     }
     #[cfg(target_arch = "x86_64")]
-    assert_eq!([NATIVE.perf_event_open, NATIVE.fanotify_init].map(i64::from), [libc::SYS_perf_event_open, libc::SYS_fanotify_init]);
+    assert_eq!(
+        [NATIVE.perf_event_open, NATIVE.fanotify_init, NATIVE.clone, NATIVE.prctl].map(i64::from),
+        [libc::SYS_perf_event_open, libc::SYS_fanotify_init, libc::SYS_clone, libc::SYS_prctl]
+    );
 }
 
 #[test]
