@@ -50,9 +50,9 @@ impl Judge<'_> {
         for taken in &vetted.taken {
             self.value(entry, name, taken, scope, out);
         }
-        for &(start, end) in &vetted.execs {
+        for command in &vetted.execs {
             let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
-            let payload: Vec<Arg> = args[start..end.min(args.len())].iter().map(|arg| replaced(arg, "{}")).collect();
+            let payload: Vec<Arg> = command.iter().map(|arg| replaced(arg, "{}")).collect();
             if self.gathers() && self.reads_contents(&payload) {
                 self.walked(entry, name, args, vetted).iter().for_each(|root| self.collect_arg(name, root, Reach::Below));
             }

@@ -5,6 +5,7 @@
 mod asked;
 mod builtins;
 mod compiler;
+mod env;
 mod files;
 mod git;
 mod git_modes;
@@ -17,6 +18,7 @@ mod texts;
 mod words;
 mod wrappers;
 
+pub(super) use env::env_words;
 pub(super) use shells::STANDARD_INPUT;
 pub(super) use wrappers::env_words;
 
@@ -46,7 +48,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "unset" => builtins::unset(judge, &call, scope, out),
         "setter" => builtins::setter(judge, &call, scope, out),
         "less" => words::less(&call, out),
-        "env" => wrappers::env(judge, &call, scope, out),
+        "env" => env::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
         "parallel" => wrappers::parallel(judge, &call, scope, out),
         "ldso" => wrappers::linker(judge, &call, scope, out),

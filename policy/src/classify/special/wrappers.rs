@@ -3,14 +3,14 @@
 use super::super::args::Arg;
 use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
-use super::super::payload::{deeper, replaced, split_assignment};
+use super::super::payload::{deeper, replaced};
 use super::super::program::base;
 use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::knowledge::Role;
 use crate::{CommandClass, Part, ReasonCode};
 
-fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
+pub(super) fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
     let vetted = vet(call.entry, call.args);
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
@@ -29,58 +29,6 @@ fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
         }
     }
     vetted
-}
-
-/// `env [options] [NAME=value]… [command]`, with `-S TEXT` split and put in front.
-pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let words = env_words(judge, call, scope, out);
-    if words.is_empty() {
-        return true;
-    }
-    let mut child = judge.external(&words, &deeper(scope));
-    for taken in vet(call.entry, call.args).taken.iter().filter(|taken| is_argv0(&taken.option)) {
-        judge.renamed(&words, &taken.value, &deeper(scope), &mut child);
-    }
-    out.add(child, judge.explain);
-    true
-}
-
-fn is_argv0(option: &str) -> bool {
-    option == "-a" || (option.len() > 2 && "--argv0".starts_with(option))
-}
-
-/// The command that `env` starts; its options and assignments raise.
-pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> Vec<Arg> {
-    let vetted = options(judge, call, out);
-    let mut words: Vec<Arg> = Vec::new();
-    if let Some(text) = vetted.value(&["-S", "--split-string"]) {
-        if text.is_open() || text.text.contains(['\'', '"', '\\', '$', '#']) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "text that env splits by rules of its own"));
-        }
-        words.extend(text.text.split_whitespace().map(|word| Arg::closed(word.trim_matches(['\'', '"']))));
-        // Options may stand in the text as well: they are vetted like the others.
-        let inner = vet(call.entry, &words);
-        for finding in inner.findings {
-            out.raise(finding);
-        }
-        if inner.taken.iter().any(|taken| is_argv0(&taken.option)) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "another name for a program, in text that env splits"));
-        }
-        words = inner.operands.iter().map(|&at| words[at].clone()).collect();
-    }
-    words.extend(vetted.operands.iter().map(|&at| call.args[at].clone()));
-    let mut skip = 0;
-    for word in &words {
-        if word.full() != Some("-") {
-            let Some((name, value)) = split_assignment(word) else { break };
-            if let Some(found) = judge.assignment(&name, &value, scope) {
-                out.raise(found);
-            }
-        }
-        skip += 1;
-    }
-    words.drain(..skip);
-    words
 }
 
 /// `xargs [options] [command]`: words of its input are appended, or put where `-I` says.
