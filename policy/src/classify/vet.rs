@@ -227,6 +227,12 @@ impl Vetting<'_> {
             command.push(self.args[self.at].clone());
             self.at += 1;
         }
+        // `{} +` becomes as many words as there are.
+        if self.args.get(self.at).is_some_and(|end| end.full() == Some("+"))
+            && let Some(last) = command.last_mut()
+        {
+            last.shifts = true;
+        }
         self.out.execs.push(command);
         self.at = (self.at + 1).min(self.args.len());
     }

@@ -157,7 +157,7 @@ fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), 
     let lines = |name: &str| At { file, line: headers.get(name).copied().unwrap_or(0) };
     for (names, entry) in &raw {
         let key = if headers.contains_key(names.as_str()) { names.clone() } else { format!("\"{names}\"") };
-        let compiled = Entry::compile(&key, entry, "", &lines).map_err(|flaw| KnowledgeError {
+        let compiled = Entry::compile(&key, entry, ("", ""), &lines).map_err(|flaw| KnowledgeError {
             file: file.to_owned(),
             line: headers.get(flaw.name.as_str()).or_else(|| headers.get(key.as_str())).copied().unwrap_or(1),
             what: flaw.to_string(),

@@ -20,7 +20,6 @@ mod wrappers;
 
 pub(super) use env::env_words;
 pub(super) use shells::STANDARD_INPUT;
-pub(super) use wrappers::env_words;
 
 use super::args::Arg;
 use super::judge::{Judge, Scope};
@@ -83,6 +82,12 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "cargo" => modes::cargo(judge, &call, scope, out),
         "cargo-fmt" => modes::cargo_fmt(judge, &call, scope, out),
         "compiler" => compiler::judge(judge, &call, out),
+        "iw" => words::iw(&call, out),
+        "named" => asked::named(&call, out),
+        "history" => asked::history(&call, out),
+        "beside" => asked::beside(&call, out),
+        "response" => asked::response(&call, out),
+        "callout" => asked::callout(&call, out),
         "query" => query::query(judge, &call, scope, out),
         "ip" => words::ip(judge, &call, scope, out),
         "sysctl" => words::sysctl(&call, out),

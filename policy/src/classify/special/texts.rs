@@ -26,6 +26,10 @@ pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         return true;
     }
     for text in program(call, &vetted, &["-e", "--source"]) {
+        let inet = |arg: &Arg| arg.text.contains("/inet");
+        if vetted.operands.iter().any(|&at| inet(&call.args[at])) || vetted.taken.iter().any(|taken| inet(&taken.value)) {
+            raise(out, CommandClass::Network, "awk opens a connection like a file");
+        }
         if judge.gathers() && opens(&text.text) {
             judge.collect_text(call.name, &text.text);
         }
@@ -77,7 +81,7 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
     }
-    if vetted.info || vetted.has("-l") || vetted.has("--list") {
+    if vetted.info {
         return true;
     }
     for taken in &vetted.taken {
@@ -99,6 +103,9 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
             judge.collect_arg(call.name, &call.args[first], Reach::File);
         }
         texts.extend(vetted.operands.iter().skip(1).map(|&at| call.args[at].clone()));
+    }
+    if texts.is_empty() && (vetted.has("-l") || vetted.has("--list")) {
+        return true;
     }
     if texts.is_empty() || (only_before && vetted.operands.len() < 2) {
         match &scope.feed.text {

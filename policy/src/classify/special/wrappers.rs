@@ -53,7 +53,10 @@ pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         Some(mark) => {
             words = words.iter().map(|word| replaced_risky(word, &mark, !tame)).collect();
         }
-        None => words.push(Arg::open(!tame)),
+        None => {
+            let one = vetted.value(&["-n", "--max-args", "-L", "--max-lines"]).and_then(Arg::full) == Some("1");
+            words.push(Arg { shifts: !one, ..Arg::open(!tame) });
+        }
     }
     if judge.runs_text(&words) {
         judge.takes_commands();
@@ -88,6 +91,11 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
     if words.iter().any(|word| word.text.contains("{=")) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::ProgramText, "a replacement that is a Perl program"));
     }
+    // Several arguments to a job, from one source or more, or out of one.
+    let sources = words.iter().filter(|word| word.text.starts_with(":::")).count();
+    let joined = sources > 1
+        || vetted.value(&["-n", "-N", "-L", "--max-args", "-C", "--colsep"]).is_some_and(|value| value.full() != Some("1"))
+        || ["-X", "-m", "--xargs"].iter().any(|flag| vetted.has(flag));
     let inner = Scope { feed: Feed::default(), ..deeper(scope) };
     if command.is_empty() {
         if split.is_none() || files {
@@ -103,8 +111,8 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
         }
         return true;
     }
-    if split.is_none() || files || given.len() > 64 {
-        run(judge, command, &Arg::open(true), &inner, out);
+    if split.is_none() || files || joined || given.len() > 64 {
+        run(judge, command, &Arg { shifts: true, ..Arg::open(true) }, &inner, out);
         return true;
     }
     for value in given {
@@ -119,7 +127,7 @@ fn run(judge: &Judge<'_>, command: &[Arg], value: &Arg, scope: &Scope<'_>, out: 
     let mut words: Vec<Arg> = command
         .iter()
         .map(|word| match word.full() {
-            Some("{}") => value.clone(),
+            Some(text) if text == "{}" || (value.shifts && text.starts_with('{')) => value.clone(),
             _ => replaced(word, "{"),
         })
         .collect();
