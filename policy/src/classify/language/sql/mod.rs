@@ -71,7 +71,7 @@ fn command(line: &str, client: Client) -> CommandClass {
         ".separator",
         ".nullvalue",
     ];
-    let plain = !line.contains(['\'', '`', '|']) && line.matches('"').count() % 2 == 0;
+    let plain = !line.contains(['\'', '`', '|']) && line.matches('"').count().is_multiple_of(2);
     let reads = match client {
         Client::Mysql => {
             let first = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '?').next().unwrap_or_default().to_ascii_lowercase();

@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, client: Client) -> Option<Reading> {
         }
         rest.push('\n');
     }
-    if client == Client::Any && rest.contains(['#', '$', '`', '[', '\\', '"']) || client == Client::Any && rest.contains("--") {
+    if client == Client::Any && (rest.contains("--") || rest.contains(['#', '$', '`', '[', '\\', '"'])) {
         return None;
     }
     let mut chars = Chars { text: &rest, at: 0 };
