@@ -24,9 +24,7 @@ pub(crate) struct Arg {
     pub free: bool,
     /// Its beginning, or a further word, comes from a variable that the text never sets, or may be any name of a file.
     pub outside: bool,
-    /// Such a variable stands without quotes: it may be several words.
     pub splits: bool,
-    /// It may be no word at all, or several: what stands behind it may then be read as something else.
     pub shifts: bool,
     /// What is not known of it is a number.
     pub number: bool,
@@ -69,7 +67,6 @@ impl Arg {
     }
 }
 
-/// The arguments that a word becomes: one, or several when a known value is split.
 pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
     if let [Piece::Variable { name, quoted: false, risky: false, altered: false, .. }] = word.pieces.as_slice()
         && let Some(Value::Known(text)) = vars.get(name)

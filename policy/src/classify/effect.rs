@@ -50,9 +50,13 @@ impl Judge<'_> {
         for taken in &vetted.taken {
             self.value(entry, name, taken, scope, out);
         }
-        for &(start, end) in &vetted.execs {
+        for command in &vetted.execs {
             let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
-            let payload: Vec<Arg> = args[start..end.min(args.len())].iter().map(|arg| replaced(arg, "{}")).collect();
+            let mut payload: Vec<Arg> = command.iter().map(|arg| replaced(arg, "{}")).collect();
+            // fd puts what it found behind a command that does not say where.
+            if name.starts_with("fd") && !command.iter().any(|arg| arg.text.contains('{')) {
+                payload.push(Arg { shifts: true, ..Arg::open(false) });
+            }
             if self.gathers() && self.reads_contents(&payload) {
                 self.walked(entry, name, args, vetted).iter().for_each(|root| self.collect_arg(name, root, Reach::Below));
             }
@@ -140,7 +144,7 @@ impl Judge<'_> {
         }
         if let Some(max) = entry.max {
             let counted = operands.iter().filter(|&&at| !entry.except.iter().any(|prefix| args[at].head().starts_with(&**prefix))).count();
-            let splits = operands.iter().any(|&at| args[at].free);
+            let splits = operands.iter().any(|&at| args[at].free || args[at].shifts);
             if counted > max || (splits && !entry.inert) {
                 out.raise_at(
                     Finding::new(entry.extra, ReasonCode::Operand, format!("{name} with this operand changes something")),
@@ -180,9 +184,16 @@ impl Judge<'_> {
     }
 }
 
-/// A file that is fetched from another host.
-fn is_address(arg: &Arg) -> bool {
-    ["http://", "https://", "ftp://", "ftps://", "sftp://"].iter().any(|scheme| arg.head().starts_with(scheme))
+/// What is fetched from another host: `scheme://…`, a repository by its host.
+pub(super) fn is_address(arg: &Arg) -> bool {
+    let head = arg.head();
+    let scheme = head.split_once("://").map(|(scheme, _)| scheme.trim_start_matches("git::"));
+    let fetched = |scheme: &str| {
+        scheme != "file"
+            && !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    };
+    scheme.is_some_and(fetched) || ["git@", "github.com/", "gitlab.com/", "bitbucket.org/"].iter().any(|host| head.starts_with(host))
 }
 
 fn adopt(out: &mut Part, inner: Part) {

@@ -36,7 +36,7 @@ pub(crate) struct Vetted {
     pub operands: Vec<usize>,
     pub taken: Vec<Taken>,
     /// Commands between an option and `;` or `+`.
-    pub execs: Vec<(usize, usize)>,
+    pub execs: Vec<Vec<Arg>>,
     /// Flags without value, by name.
     pub flags: Vec<String>,
     /// An option that only prints information.

@@ -105,7 +105,8 @@ impl Vetting<'_> {
             self.at += 1;
             return;
         }
-        let Some(option) = self.entry.long(name) else {
+        // By its full name: whoever asks for `--expression` shall find `--expr` as well.
+        let Some((full, option)) = self.entry.long(name) else {
             // `-` may be the value's own: `--5`, `--` alone was taken before.
             self.unlisted(name);
             self.at += 1;
@@ -118,7 +119,7 @@ impl Vetting<'_> {
             return;
         }
         let value = attached.or_else(|| self.next_value(option));
-        self.accept(name.to_owned(), option, value);
+        self.accept(full.to_owned(), option, value);
     }
 
     /// An option written as one word with one dash (`-name`), alone or with `=`.
@@ -171,6 +172,11 @@ impl Vetting<'_> {
                 }
             };
             let rest = offset + letter.len_utf8();
+            if option.role == Role::Exec && rest < arg.text.len() {
+                // `-xtouch`: the command begins in the same word.
+                self.exec(Some(rest_of(arg, rest)));
+                return;
+            }
             if option.value == Value::None {
                 self.accept(format!("-{letter}"), option, None);
                 continue;
@@ -201,12 +207,7 @@ impl Vetting<'_> {
             self.out.findings.push(Finding::new(option.class, ReasonCode::RaisingOption, format!("option {name}")));
         }
         if option.role == Role::Exec {
-            let start = self.at;
-            while self.at < self.args.len() && !matches!(self.args[self.at].full(), Some(";")) && !self.plus() {
-                self.at += 1;
-            }
-            self.out.execs.push((start, self.at));
-            self.at = (self.at + 1).min(self.args.len());
+            self.exec(None);
             return;
         }
         let guarded = self.entry.guarded;
@@ -217,6 +218,23 @@ impl Vetting<'_> {
             Some(value) => self.out.taken.push(Taken { option: name, role: option.role, value }),
             None => self.out.flags.push(name),
         }
+    }
+
+    /// A command up to `;` or `{} +`, of which the first word may stand in the option's own.
+    fn exec(&mut self, first: Option<Arg>) {
+        let mut command: Vec<Arg> = first.into_iter().collect();
+        while self.at < self.args.len() && !matches!(self.args[self.at].full(), Some(";")) && !self.plus() {
+            command.push(self.args[self.at].clone());
+            self.at += 1;
+        }
+        // `{} +` becomes as many words as there are.
+        if self.args.get(self.at).is_some_and(|end| end.full() == Some("+"))
+            && let Some(last) = command.last_mut()
+        {
+            last.shifts = true;
+        }
+        self.out.execs.push(command);
+        self.at = (self.at + 1).min(self.args.len());
     }
 
     /// `{} +` ends a command.

@@ -20,7 +20,7 @@ pub(crate) struct Flaw {
 pub(super) type Lines<'a> = &'a dyn Fn(&str) -> At;
 
 impl Entry {
-    pub(super) fn compile(name: &str, raw: &RawEntry, inherited: &str, lines: Lines<'_>) -> Result<Self, Flaw> {
+    pub(super) fn compile(name: &str, raw: &RawEntry, (inherited, reaching): (&str, &str), lines: Lines<'_>) -> Result<Self, Flaw> {
         let flaw = |what: String| Flaw { name: name.to_owned(), what };
         let at = lines(name);
         let mut options = Map::default();
@@ -33,6 +33,8 @@ impl Entry {
             (&raw.install, CommandClass::Install),
             (&raw.destructive, CommandClass::Destructive),
         ];
+        // An option in front that reaches another host does so behind a subcommand as well.
+        declare(&mut options, raw.dash, reaching, Opt { class: CommandClass::Network, ..Opt::FLAG });
         for (list, role) in plain {
             declare(&mut options, raw.dash, list, Opt { role, ..Opt::FLAG });
         }
@@ -47,20 +49,20 @@ impl Entry {
         declare(&mut asks, raw.dash, &raw.asks, Opt::FLAG);
         // Words with one dash are common here and bundles are not.
         declare(&mut options, true, &raw.info, Opt { info: true, ..Opt::FLAG });
-        let common = format!("{inherited} {}", raw.common);
+        let (common, below) = (format!("{inherited} {}", raw.common), format!("{reaching} {}", raw.network));
         let (mut sub, mut patterns) = (Map::default(), Vec::new());
         for (class, words) in &raw.verbs {
             for word in words.split_whitespace() {
                 let verb =
                     RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax && *class > CommandClass::Read, ..RawEntry::default() };
-                let entry = Self { at, ..Self::compile(name, &verb, &common, lines)? };
+                let entry = Self { at, ..Self::compile(name, &verb, (&common, &below), lines)? };
                 insert(&mut sub, &mut patterns, word, entry);
             }
         }
-        for (words, below) in &raw.sub {
+        for (words, entry) in &raw.sub {
             let full = format!("{name}.sub.{}", quoted(words));
             for word in words.split('|') {
-                let mut entry = Self::compile(&full, below, &common, lines)?;
+                let mut entry = Self::compile(&full, entry, (&common, &below), lines)?;
                 if entry.at.line == 0 {
                     entry.at = at;
                 }

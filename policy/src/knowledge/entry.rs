@@ -79,15 +79,19 @@ impl Entry {
         self.sub.get(word).or_else(|| self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, entry)| entry))
     }
 
-    /// A long option by its name or an unambiguous beginning of it, as `getopt_long` does.
-    pub fn long(&self, name: &str) -> Option<Opt> {
+    /// A long option by its name or an unambiguous beginning of it, as `getopt_long` does; and the name in full.
+    pub fn long<'a>(&'a self, name: &'a str) -> Option<(&'a str, Opt)> {
         if let Some(found) = self.options.get(name) {
-            return Some(*found);
+            return Some((name, *found));
         }
-        let mut candidates =
-            self.options.iter().filter(|(key, _)| key.starts_with(name) && key.starts_with("--")).map(|(_, option)| *option);
-        let first = candidates.next()?;
-        candidates.all(|other| other == first).then_some(first)
+        let mut candidates = self.options.iter().filter(|(key, _)| key.starts_with(name) && key.starts_with("--"));
+        let (full, &first) = candidates.next()?;
+        let (mut alone, mut alike) = (true, true);
+        for (_, other) in candidates {
+            alone = false;
+            alike &= *other == first;
+        }
+        alike.then_some((if alone { full } else { name }, first))
     }
 
     pub fn short(&self, letter: char) -> Option<Opt> {

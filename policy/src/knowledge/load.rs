@@ -8,6 +8,7 @@ use super::entry::{At, Entry};
 use super::environment::Environment;
 use super::families::Families;
 use super::schema::{File, RawEntry, RawEnvironment};
+use super::sql::{RawSql, Sql};
 use super::{Example, Knowledge, KnowledgeFile, Origin};
 
 /// A knowledge file that is not understood.
@@ -51,12 +52,14 @@ const FILES: &[(&str, &str)] = &files![
 
 const ENVIRONMENT: &str = include_str!("../../knowledge/environment.toml");
 const FAMILIES: &str = include_str!("../../knowledge/families.toml");
+const SQL: &str = include_str!("../../knowledge/sql.toml");
 
 /// A flawed file contributes nothing, so that its programs are unknown; the tests refuse to let one pass.
 pub(super) fn builtin() -> Knowledge {
     let mut knowledge = Knowledge {
         environment: Environment::compile(&environment().unwrap_or_default()),
         families: Families::compile(&families().unwrap_or_default()),
+        sql: Sql::compile(&sql().unwrap_or_default()),
         ..Knowledge::default()
     };
     for (name, text) in FILES {
@@ -77,6 +80,10 @@ fn environment() -> Result<RawEnvironment, KnowledgeError> {
 
 fn families() -> Result<BTreeMap<String, String>, KnowledgeError> {
     toml::from_str(FAMILIES).map_err(|error| misread("families.toml", FAMILIES, &error))
+}
+
+fn sql() -> Result<RawSql, KnowledgeError> {
+    toml::from_str(SQL).map_err(|error| misread("sql.toml", SQL, &error))
 }
 
 fn misread(file: &str, text: &str, error: &toml::de::Error) -> KnowledgeError {
@@ -150,7 +157,7 @@ fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), 
     let lines = |name: &str| At { file, line: headers.get(name).copied().unwrap_or(0) };
     for (names, entry) in &raw {
         let key = if headers.contains_key(names.as_str()) { names.clone() } else { format!("\"{names}\"") };
-        let compiled = Entry::compile(&key, entry, "", &lines).map_err(|flaw| KnowledgeError {
+        let compiled = Entry::compile(&key, entry, ("", ""), &lines).map_err(|flaw| KnowledgeError {
             file: file.to_owned(),
             line: headers.get(flaw.name.as_str()).or_else(|| headers.get(key.as_str())).copied().unwrap_or(1),
             what: flaw.to_string(),

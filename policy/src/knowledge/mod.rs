@@ -11,6 +11,7 @@ mod load;
 mod option;
 mod output;
 mod schema;
+mod sql;
 
 use crate::hash::Map;
 use std::sync::{Arc, LazyLock};
@@ -21,6 +22,7 @@ pub(crate) use families::Called;
 pub use load::KnowledgeError;
 pub(crate) use option::{Opt, Role, Value};
 pub(crate) use output::{Output, Prints};
+pub(crate) use sql::Sql;
 
 use environment::Environment;
 use families::Families;
@@ -34,6 +36,7 @@ pub struct Knowledge {
     suffixed: Vec<(Box<str>, Box<str>, usize)>,
     environment: Environment,
     families: Families,
+    sql: Sql,
     examples: Vec<Example>,
     /// What holds where nothing here does: the compiled-in knowledge, shared and not copied.
     base: Option<Arc<Knowledge>>,
@@ -118,6 +121,10 @@ impl Knowledge {
     /// Whether a value of a variable that may load code loads none.
     pub(crate) fn is_tame(&self, variable: &str, value: &str) -> bool {
         self.base.as_ref().map_or(&self.environment, |base| &base.environment).is_tame(variable, value)
+    }
+
+    pub(crate) fn sql(&self) -> &Sql {
+        self.base.as_ref().map_or(&self.sql, |base| &base.sql)
     }
 
     pub(crate) fn meaning(&self, variable: &str) -> Meaning<'_> {

@@ -32,7 +32,7 @@ pub(crate) struct Opt {
 }
 
 impl Opt {
-    pub(super) const FLAG: Self = Self { value: Value::None, role: Role::Plain, class: CommandClass::Read, info: false };
+    pub(crate) const FLAG: Self = Self { value: Value::None, role: Role::Plain, class: CommandClass::Read, info: false };
 }
 
 /// Reads `-abc -o= -i=? --long --width= -name=` into the table; `-abc` is bundled flags unless written

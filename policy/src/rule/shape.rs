@@ -40,7 +40,7 @@ fn takes_next(entry: &Entry, word: &str) -> usize {
         Value::None | Value::Attached => 0,
     };
     if word.starts_with("--") || entry.dash {
-        return if word.contains('=') { 0 } else { entry.long(word).map_or(0, |option| words(option.value)) };
+        return if word.contains('=') { 0 } else { entry.long(word).map_or(0, |(_, option)| words(option.value)) };
     }
     let mut letters = word[1..].chars().peekable();
     while let Some(letter) = letters.next() {

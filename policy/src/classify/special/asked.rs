@@ -9,7 +9,7 @@ use super::{Call, raise};
 use crate::{CommandClass, Part};
 
 /// Operands, and values of options that name a file.
-fn named(call: &Call<'_>) -> Vec<Arg> {
+fn files_of(call: &Call<'_>) -> Vec<Arg> {
     let vetted = vet(call.entry, call.args);
     let values = vetted.taken.iter().filter(|taken| taken.role == crate::knowledge::Role::File).map(|taken| taken.value.clone());
     vetted.operands.iter().map(|&at| call.args[at].clone()).chain(values).collect()
@@ -17,7 +17,7 @@ fn named(call: &Call<'_>) -> Vec<Arg> {
 
 /// An address, or a word with a protocol of its own, is no local file.
 pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
-    if named(call).iter().any(|arg| arg.text.contains(':') || (arg.is_open() && arg.known == 0 && arg.free)) {
+    if files_of(call).iter().any(|arg| arg.text.contains(':') || (arg.is_open() && arg.known == 0 && arg.free)) {
         raise(out, call, CommandClass::Network, "reads from another host");
     }
     false
@@ -45,6 +45,9 @@ pub(super) fn lookup(call: &Call<'_>, out: &mut Part) -> bool {
     let mut operands = vetted.operands.iter().map(|&at| &call.args[at]);
     let Some(database) = operands.next() else { return false };
     let asks = database.full().is_none_or(|name| name.contains("host") || name.contains("net"));
+    if database.shifts {
+        raise(out, call, CommandClass::Network, "asks other hosts for a name");
+    }
     let own = |arg: &Arg| matches!(arg.full(), Some("localhost" | "127.0.0.1" | "::1"));
     if asks && operands.any(|arg| !own(arg)) {
         raise(out, call, CommandClass::Network, "asks other hosts for a name");
@@ -76,7 +79,7 @@ pub(super) fn pictures(call: &Call<'_>, out: &mut Part) -> bool {
     let picture = |arg: &Arg| {
         ENDINGS.iter().any(|ending| arg.text.ends_with(ending)) && !arg.text.contains(':') && !arg.text.starts_with(['@', '|', UNKNOWN])
     };
-    if !named(call).iter().all(picture) {
+    if !files_of(call).iter().all(picture) {
         raise(out, call, CommandClass::Write, "a file that may be more than a picture");
     }
     false
@@ -116,4 +119,58 @@ pub(super) fn rustc(call: &Call<'_>, out: &mut Part) -> bool {
     // Having printed one of these it ends, whatever else it is given.
     let ends = vetted.taken.iter().any(|taken| prints(&taken.option) && taken.value.full().is_some_and(|kind| ENDING.contains(&kind)));
     ends && vetted.findings.is_empty()
+}
+
+/// Operands that are names, and no files, which are programs themselves.
+pub(super) fn named(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let mut operands = vetted.operands.iter().map(|&at| &call.args[at]);
+    if operands.any(|arg| arg.text.contains(['/', '~', UNKNOWN]) || arg.text.ends_with(".rb")) {
+        raise(out, call, CommandClass::Write, "a file that is a program");
+    }
+    false
+}
+
+/// A history of builds is listed, or changed by a verb.
+pub(super) fn history(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    match vetted.operands.first().and_then(|&at| call.args[at].full()) {
+        Some("rm") => raise(out, call, CommandClass::Destructive, "deletes records of builds"),
+        Some("import" | "export" | "open" | "trace") => raise(out, call, CommandClass::Write, "changes records of builds"),
+        _ => {}
+    }
+    false
+}
+
+fn is_here(arg: &Arg) -> bool {
+    arg.head().starts_with(['.', '/', '~']) || arg.home || arg.text.ends_with(".tgz")
+}
+
+/// A folder, or a repository of another host.
+pub(super) fn beside(call: &Call<'_>, out: &mut Part) -> bool {
+    let vetted = vet(call.entry, call.args);
+    let elsewhere = |arg: &Arg| {
+        let first = arg.text.split('/').next().unwrap_or_default();
+        !is_here(arg) && (arg.text.contains([':', '@']) || arg.text.contains("//") || first.contains('.'))
+    };
+    if vetted.operands.iter().any(|&at| elsewhere(&call.args[at])) {
+        raise(out, call, CommandClass::Network, "a folder of another host");
+    }
+    false
+}
+
+/// `@FILE` holds options, and one of them loads code.
+pub(super) fn response(call: &Call<'_>, out: &mut Part) -> bool {
+    if call.args.iter().any(|arg| arg.text.starts_with('@')) {
+        raise(out, call, CommandClass::Write, "options that come from a file");
+    }
+    false
+}
+
+/// A pattern with a call of a program in it.
+pub(super) fn callout(call: &Call<'_>, out: &mut Part) -> bool {
+    if call.args.iter().any(|arg| arg.text.contains("(?C") || arg.free) {
+        raise(out, call, CommandClass::Write, "a pattern that may call a program");
+    }
+    false
 }

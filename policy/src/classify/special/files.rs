@@ -50,6 +50,11 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, "an archive of another host"), call.entry.at);
     }
     judge.vetted(call.entry, call.name, &args, &vetted, scope, out);
+    let archive = vetted.value(&["-f", "--file"]);
+    let remote = |arg: &Arg| arg.head().split('/').next().is_some_and(|first| first.contains(':'));
+    if archive.is_some_and(remote) && !vetted.has("--force-local") {
+        out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, "an archive of another host"), call.entry.at);
+    }
     let lists = printed || made || vetted.has("-t") || vetted.has("--list") || vetted.info;
     if !lists && vetted.findings.iter().all(|finding| finding.class == CommandClass::Read) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Known, "tar that does not list"), call.entry.at);

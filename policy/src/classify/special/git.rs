@@ -30,7 +30,7 @@ pub(super) fn git(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
                     }
                     false
                 } else {
-                    !is_switch(value)
+                    !is_switch(value) || names_a_file(key)
                 }
             }
         };
@@ -42,6 +42,31 @@ pub(super) fn git(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         }
     }
     false
+}
+
+/// Keys whose value is a path or a program, so that `1` and `true` are names of files too.
+fn names_a_file(key: &str) -> bool {
+    const ENDS: &[&str] = &[
+        "path",
+        "program",
+        "cmd",
+        "command",
+        "helper",
+        "textconv",
+        "process",
+        "clean",
+        "smudge",
+        "driver",
+        "file",
+        "dir",
+        "fsmonitor",
+        "askpass",
+        "proxy",
+        "template",
+        "tool",
+    ];
+    let key = key.to_ascii_lowercase();
+    ENDS.iter().any(|end| key.ends_with(end))
 }
 
 /// Values that name no program.
@@ -125,7 +150,7 @@ pub(super) fn git_config(call: &Call<'_>, out: &mut Part) -> bool {
     let reads = getter
         || matches!(first, Some("get" | "list"))
         || (vetted.operands.len() == 1 && !matches!(first, Some("set" | "unset" | "edit" | "rename-section" | "remove-section")));
-    if !reads || vetted.operands.iter().any(|&at| call.args[at].free) {
+    if !reads || vetted.operands.iter().any(|&at| call.args[at].free || call.args[at].shifts) {
         out.raise_at(Finding::new(CommandClass::Write, ReasonCode::Operand, "git config that writes"), call.entry.at);
     }
     true

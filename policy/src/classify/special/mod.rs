@@ -5,6 +5,7 @@
 mod asked;
 mod builtins;
 mod compiler;
+mod env;
 mod files;
 mod git;
 mod git_modes;
@@ -17,8 +18,8 @@ mod texts;
 mod words;
 mod wrappers;
 
+pub(super) use env::env_words;
 pub(super) use shells::STANDARD_INPUT;
-pub(super) use wrappers::env_words;
 
 use super::args::Arg;
 use super::judge::{Judge, Scope};
@@ -46,7 +47,7 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "unset" => builtins::unset(judge, &call, scope, out),
         "setter" => builtins::setter(judge, &call, scope, out),
         "less" => words::less(&call, out),
-        "env" => wrappers::env(judge, &call, scope, out),
+        "env" => env::env(judge, &call, scope, out),
         "xargs" => wrappers::xargs(judge, &call, scope, out),
         "parallel" => wrappers::parallel(judge, &call, scope, out),
         "ldso" => wrappers::linker(judge, &call, scope, out),
@@ -81,6 +82,12 @@ pub(super) fn judge(judge: &Judge<'_>, handler: &str, entry: &Entry, name: &str,
         "cargo" => modes::cargo(judge, &call, scope, out),
         "cargo-fmt" => modes::cargo_fmt(judge, &call, scope, out),
         "compiler" => compiler::judge(judge, &call, out),
+        "iw" => words::iw(&call, out),
+        "named" => asked::named(&call, out),
+        "history" => asked::history(&call, out),
+        "beside" => asked::beside(&call, out),
+        "response" => asked::response(&call, out),
+        "callout" => asked::callout(&call, out),
         "query" => query::query(judge, &call, scope, out),
         "ip" => words::ip(judge, &call, scope, out),
         "sysctl" => words::sysctl(&call, out),

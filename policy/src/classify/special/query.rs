@@ -70,16 +70,22 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         && !called(&["-y", "-u", "-w", "--refresh"]);
     let info = matches!(call.name, "rpm" | "nix-env") && asking;
     for finding in &vetted.findings {
-        let mode_letter = finding.code == ReasonCode::RaisingOption && (info || searching) && finding.reason.len() == "option -x".len();
+        let mode_letter = finding.class == CommandClass::Install
+            && finding.code == ReasonCode::RaisingOption
+            && (info || searching)
+            && finding.reason.len() == "option -x".len();
         if !mode_letter {
             out.raise_at(finding.clone(), call.entry.at);
         }
     }
     let _ = (judge, scope);
+    if vetted.operands.iter().any(|&at| super::super::effect::is_address(&call.args[at])) {
+        raise(out, call, CommandClass::Network, "reads from another host");
+    }
     if !asking && !searching && !vetted.info {
         raise(out, call, call.entry.class.max(CommandClass::Write), "without an option that only asks");
     }
-    if searching && matches!(call.name, "yay" | "paru") {
+    if matches!(call.name, "yay" | "paru") && (searching || called(&["-u", "--upgrades"])) {
         raise(out, call, CommandClass::Network, "searches another host");
     }
     true

@@ -4,7 +4,7 @@ use super::super::args::Arg;
 use super::super::gather::Reach;
 use super::super::judge::{Judge, Raise, Scope};
 use super::super::language;
-use super::super::vet::{Finding, vet};
+use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
 
@@ -25,19 +25,31 @@ pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if vetted.info {
         return true;
     }
-    let text = vetted.value(&["-e", "--source"]).or_else(|| vetted.operands.first().map(|&at| &call.args[at]));
-    match text {
-        Some(text) if judge.gathers() && opens(&text.text) => judge.collect_text(call.name, &text.text),
-        _ => {}
-    }
-    match text {
-        Some(text) if usable(text) && text.text != super::super::args::UNKNOWN.to_string() => {
-            raise(out, language::awk::classify(&text.text), "an awk program that writes, runs something, or is not understood");
+    for text in program(call, &vetted, &["-e", "--source"]) {
+        let inet = |arg: &Arg| arg.text.contains("/inet");
+        if vetted.operands.iter().any(|&at| inet(&call.args[at])) || vetted.taken.iter().any(|taken| inet(&taken.value)) {
+            raise(out, CommandClass::Network, "awk opens a connection like a file");
         }
-        Some(_) => raise(out, CommandClass::Write, "an awk program that is only known when it runs"),
-        None => {}
+        if judge.gathers() && opens(&text.text) {
+            judge.collect_text(call.name, &text.text);
+        }
+        if usable(text) && text.text != super::super::args::UNKNOWN.to_string() {
+            raise(out, language::awk::classify(&text.text), "an awk program that writes, runs something, or is not understood");
+        } else {
+            raise(out, CommandClass::Write, "an awk program that is only known when it runs");
+        }
     }
     true
+}
+
+/// The texts that make up a program: the values of these options, or else the first operand.
+fn program<'c>(call: &Call<'c>, vetted: &'c Vetted, options: &[&str]) -> Vec<&'c Arg> {
+    let mut texts: Vec<&Arg> =
+        vetted.taken.iter().filter(|taken| options.contains(&taken.option.as_str())).map(|taken| &taken.value).collect();
+    if texts.is_empty() {
+        texts.extend(vetted.operands.first().map(|&at| &call.args[at]));
+    }
+    texts
 }
 
 /// An awk program that opens what it names.
@@ -51,15 +63,7 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if vetted.info {
         return true;
     }
-    let mut texts: Vec<&Arg> = vetted
-        .taken
-        .iter()
-        .filter(|taken| matches!(taken.option.as_str(), "-e") || "--expression".starts_with(&taken.option))
-        .map(|taken| &taken.value)
-        .collect();
-    if texts.is_empty() {
-        texts.extend(vetted.operands.first().map(|&at| &call.args[at]));
-    }
+    let texts = program(call, &vetted, &["-e", "--expression"]);
     let whole = texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
     let unknown = texts.iter().any(|text| !usable(text) || text.text.chars().all(|c| c == super::super::args::UNKNOWN));
     if unknown {
@@ -77,7 +81,7 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
     }
-    if vetted.info || vetted.has("-l") || vetted.has("--list") {
+    if vetted.info {
         return true;
     }
     for taken in &vetted.taken {
@@ -90,25 +94,35 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
             judge.collect_arg(call.name, &taken.value, Reach::File);
         }
     }
-    let is_text = |option: &str| matches!(option, "-c" | "-e" | "-q" | "-Q" | "-cmd" | "--query" | "--command" | "--execute" | "--eval");
-    let mut texts: Vec<Arg> = vetted.taken.iter().filter(|taken| is_text(&taken.option)).map(|taken| taken.value.clone()).collect();
+    let mut texts: Vec<Arg> =
+        vetted.taken.iter().filter(|taken| taken.role == crate::knowledge::Role::Data).map(|taken| taken.value.clone()).collect();
+    // What comes before the statements does not stand in their place.
+    let only_before = vetted.taken.iter().all(|taken| taken.role != crate::knowledge::Role::Data || taken.option == "-cmd");
     if call.name.starts_with("sqlite") || call.name == "duckdb" {
         if let Some(&first) = vetted.operands.first() {
             judge.collect_arg(call.name, &call.args[first], Reach::File);
         }
         texts.extend(vetted.operands.iter().skip(1).map(|&at| call.args[at].clone()));
     }
-    if texts.is_empty() {
+    if texts.is_empty() && (vetted.has("-l") || vetted.has("--list")) {
+        return true;
+    }
+    if texts.is_empty() || (only_before && vetted.operands.len() < 2) {
         match &scope.feed.text {
             Some(text) => texts.push(Arg::closed(&**text)),
             None => raise(out, CommandClass::Write, "a database client that takes its text from its input"),
         }
     }
+    let client = language::sql::Client::of(call.name);
+    let variables = vetted.value(&["-v", "--set", "--variable"]).is_some();
     for text in texts {
+        if variables && text.text.replace("::", "").contains(':') {
+            raise(out, CommandClass::Write, "SQL made of variables");
+        }
         if text.free || text.known == 0 {
             raise(out, CommandClass::Write, "SQL that is only known when it runs");
         }
-        raise(out, language::sql::classify(&text.text), "SQL that changes something, or is not understood");
+        raise(out, language::sql::classify(&text.text, client, judge.knowledge.sql()), "SQL that changes something, or is not understood");
     }
     true
 }

@@ -24,6 +24,13 @@ pub(super) fn less(call: &Call<'_>, out: &mut Part) -> bool {
             raise(out, call, CommandClass::Write, "a command for the pager");
         }
     }
+    // A pattern ends with its line, and where less is more it is a command itself.
+    let vetted = vet(call.entry, call.args);
+    let pattern = vetted.value(&["-p", "--pattern"]);
+    let runs = pattern.is_some_and(|value| value.text.contains(['\n', '!', '|']) || value.is_open());
+    if runs || call.args.iter().any(|arg| arg.shifts && arg.text.contains('+')) {
+        raise(out, call, CommandClass::Write, "a pattern that may be a command for the pager");
+    }
     false
 }
 
@@ -34,6 +41,9 @@ pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mu
         out.raise_at(finding.clone(), call.entry.at);
     }
     let words: Vec<_> = vetted.operands.iter().map(|&at| &call.args[at]).collect();
+    if words.first().is_some_and(|arg| arg.is_open()) {
+        raise(out, call, CommandClass::Write, "an object that is only known when it runs");
+    }
     let object = words.first().and_then(|arg| arg.full()).unwrap_or_default();
     if object.starts_with('n')
         && let Some(at) = words.iter().position(|arg| arg.full() == Some("exec"))
@@ -80,6 +90,17 @@ pub(super) fn ip(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mu
         raise(out, call, CommandClass::Write, "changes the network of this machine");
     }
     true
+}
+
+/// `iw dev NAME VERB`: a verb that shows.
+pub(super) fn iw(call: &Call<'_>, out: &mut Part) -> bool {
+    let words: Vec<_> = call.args.iter().map(|arg| arg.full().unwrap_or("?")).collect();
+    let shows =
+        matches!(words.as_slice(), [] | [_] | [_, "info" | "link"] | [_, "station" | "scan" | "survey" | "mpath", "dump"] | [_, "get", ..]);
+    if !shows {
+        raise(out, call, CommandClass::Write, "changes a network device");
+    }
+    false
 }
 
 /// `sysctl name=value` writes.

@@ -3,14 +3,14 @@
 use super::super::args::Arg;
 use super::super::gather::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
-use super::super::payload::{deeper, replaced, split_assignment};
+use super::super::payload::{deeper, replaced};
 use super::super::program::base;
 use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::knowledge::Role;
 use crate::{CommandClass, Part, ReasonCode};
 
-fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
+pub(super) fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
     let vetted = vet(call.entry, call.args);
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
@@ -29,58 +29,6 @@ fn options(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> Vetted {
         }
     }
     vetted
-}
-
-/// `env [options] [NAME=value]… [command]`, with `-S TEXT` split and put in front.
-pub(super) fn env(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
-    let words = env_words(judge, call, scope, out);
-    if words.is_empty() {
-        return true;
-    }
-    let mut child = judge.external(&words, &deeper(scope));
-    for taken in vet(call.entry, call.args).taken.iter().filter(|taken| is_argv0(&taken.option)) {
-        judge.renamed(&words, &taken.value, &deeper(scope), &mut child);
-    }
-    out.add(child, judge.explain);
-    true
-}
-
-fn is_argv0(option: &str) -> bool {
-    option == "-a" || (option.len() > 2 && "--argv0".starts_with(option))
-}
-
-/// The command that `env` starts; its options and assignments raise.
-pub(in crate::classify) fn env_words(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> Vec<Arg> {
-    let vetted = options(judge, call, out);
-    let mut words: Vec<Arg> = Vec::new();
-    if let Some(text) = vetted.value(&["-S", "--split-string"]) {
-        if text.is_open() || text.text.contains(['\'', '"', '\\', '$', '#']) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "text that env splits by rules of its own"));
-        }
-        words.extend(text.text.split_whitespace().map(|word| Arg::closed(word.trim_matches(['\'', '"']))));
-        // Options may stand in the text as well: they are vetted like the others.
-        let inner = vet(call.entry, &words);
-        for finding in inner.findings {
-            out.raise(finding);
-        }
-        if inner.taken.iter().any(|taken| is_argv0(&taken.option)) {
-            out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "another name for a program, in text that env splits"));
-        }
-        words = inner.operands.iter().map(|&at| words[at].clone()).collect();
-    }
-    words.extend(vetted.operands.iter().map(|&at| call.args[at].clone()));
-    let mut skip = 0;
-    for word in &words {
-        if word.full() != Some("-") {
-            let Some((name, value)) = split_assignment(word) else { break };
-            if let Some(found) = judge.assignment(&name, &value, scope) {
-                out.raise(found);
-            }
-        }
-        skip += 1;
-    }
-    words.drain(..skip);
-    words
 }
 
 /// `xargs [options] [command]`: words of its input are appended, or put where `-I` says.
@@ -105,7 +53,10 @@ pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         Some(mark) => {
             words = words.iter().map(|word| replaced_risky(word, &mark, !tame)).collect();
         }
-        None => words.push(Arg::open(!tame)),
+        None => {
+            let one = vetted.value(&["-n", "--max-args", "-L", "--max-lines"]).and_then(Arg::full) == Some("1");
+            words.push(Arg { shifts: !one, ..Arg::open(!tame) });
+        }
     }
     if judge.runs_text(&words) {
         judge.takes_commands();
@@ -140,6 +91,11 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
     if words.iter().any(|word| word.text.contains("{=")) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::ProgramText, "a replacement that is a Perl program"));
     }
+    // Several arguments to a job, from one source or more, or out of one.
+    let sources = words.iter().filter(|word| word.text.starts_with(":::")).count();
+    let joined = sources > 1
+        || vetted.value(&["-n", "-N", "-L", "--max-args", "-C", "--colsep"]).is_some_and(|value| value.full() != Some("1"))
+        || ["-X", "-m", "--xargs"].iter().any(|flag| vetted.has(flag));
     let inner = Scope { feed: Feed::default(), ..deeper(scope) };
     if command.is_empty() {
         if split.is_none() || files {
@@ -155,8 +111,8 @@ pub(super) fn parallel(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, ou
         }
         return true;
     }
-    if split.is_none() || files || given.len() > 64 {
-        run(judge, command, &Arg::open(true), &inner, out);
+    if split.is_none() || files || joined || given.len() > 64 {
+        run(judge, command, &Arg { shifts: true, ..Arg::open(true) }, &inner, out);
         return true;
     }
     for value in given {
@@ -171,7 +127,7 @@ fn run(judge: &Judge<'_>, command: &[Arg], value: &Arg, scope: &Scope<'_>, out: 
     let mut words: Vec<Arg> = command
         .iter()
         .map(|word| match word.full() {
-            Some("{}") => value.clone(),
+            Some(text) if text == "{}" || (value.shifts && text.starts_with('{')) => value.clone(),
             _ => replaced(word, "{"),
         })
         .collect();

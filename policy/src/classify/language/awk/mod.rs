@@ -5,12 +5,27 @@
 mod tokens;
 
 use crate::CommandClass;
-use crate::CommandClass::{Read, Write};
+use crate::CommandClass::{Network, Read, Write};
 
 /// The class of an awk program.
 pub(in crate::classify) fn classify(program: &str) -> CommandClass {
-    let mut scan = Scan { bytes: program.as_bytes(), at: 0, value: false, closed: false, print: false, depth: 0, class: Read };
+    let mut scan = Scan {
+        bytes: program.as_bytes(),
+        at: 0,
+        value: false,
+        closed: false,
+        print: false,
+        depth: 0,
+        class: Read,
+        read: false,
+        built: false,
+        paths: false,
+    };
     scan.run();
+    // A name of a file that is put together may be that of a connection.
+    if scan.built && scan.paths {
+        scan.raise(Network);
+    }
     scan.class
 }
 
@@ -25,6 +40,12 @@ struct Scan<'a> {
     print: bool,
     depth: usize,
     class: CommandClass,
+    /// `getline` stood somewhere before.
+    read: bool,
+    /// It reads from a file whose name is no literal.
+    built: bool,
+    /// A string holds a part of a path, or what stands for one.
+    paths: bool,
 }
 
 impl Scan<'_> {
@@ -76,6 +97,11 @@ impl Scan<'_> {
                 b'|' => {
                     self.raise(Write);
                     self.operator(1);
+                }
+                b'<' if self.byte(1) != b'=' => {
+                    self.operator(1);
+                    let literal = self.bytes[self.at..].trim_ascii_start().first() == Some(&b'"');
+                    self.built |= !literal && self.read;
                 }
                 b'>' if self.byte(1) == b'=' => self.operator(2),
                 b'>' => self.redirect(),
@@ -135,7 +161,6 @@ impl Scan<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CommandClass::Network;
 
     #[test]
     fn reads() {

@@ -22,6 +22,7 @@ impl Scan<'_> {
         let word = &self.bytes[start..self.at];
         match word {
             b"system" | b"extension" => self.raise(Write),
+            b"getline" => self.read = true,
             b"print" | b"printf" => {
                 self.print = true;
                 self.value = false;
@@ -48,6 +49,7 @@ impl Scan<'_> {
             return;
         }
         let text = &self.bytes[start..self.at];
+        self.paths |= text.contains(&b'/') || text.windows(2).any(|pair| pair[0] == b'\\' && (pair[1].is_ascii_digit() || pair[1] == b'x'));
         if text.windows(5).any(|window| window == b"/inet") {
             self.raise(Network);
         }
