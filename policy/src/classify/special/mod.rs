@@ -17,7 +17,7 @@ mod texts;
 mod words;
 mod wrappers;
 
-pub(super) use shells::STANDARD_INPUT;
+pub(super) use shells::{STANDARD_INPUT, obeyed_by_zsh};
 pub(super) use wrappers::env_words;
 
 use super::args::Arg;
