@@ -3,7 +3,7 @@
 //! Invariant: an argument that is not fully known is *open*, and only its beginning is taken for known. It is *risky*
 //! when what it will be could begin with a dash.
 
-use super::patterns::may_match_a_dash;
+use super::patterns::{glob, is_pattern, may_match_a_dash};
 use super::vars::{Value, Vars, is_plain};
 use crate::shell::{Piece, Word};
 use crate::steps::step;
@@ -71,19 +71,10 @@ pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
     if let [Piece::Variable { name, quoted: false, risky: false, altered: false, .. }] = word.pieces.as_slice()
         && let Some(Value::Known(text)) = vars.get(name)
     {
-        out.extend(text.split_whitespace().map(|part| if globbed(part) { glob(part) } else { Arg::closed(part) }));
+        out.extend(text.split_whitespace().map(|part| if is_pattern(part) { glob(part) } else { Arg::closed(part) }));
         return;
     }
     out.push(single(word, vars));
-}
-
-fn globbed(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-fn glob(text: &str) -> Arg {
-    let known = text.find(['*', '?', '[']).unwrap_or(text.len());
-    Arg { text: text.to_owned(), known, outside: known == 0 && may_match_a_dash(text), shifts: true, ..Arg::default() }
 }
 
 /// The word as one argument.
@@ -96,13 +87,19 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
     }
     let mut arg = Arg::default();
     let mut open = false;
-    for piece in &word.pieces {
+    for (at, piece) in word.pieces.iter().enumerate() {
         let before = arg.text.len();
         let was_open = open;
+        // Everything in front of this piece may be nothing.
+        let empty = was_open && arg.known == 0 && word.pieces[..at].iter().all(may_be_nothing);
         match piece {
-            Piece::Text { text, quoted: true } => arg.text.push_str(text),
+            Piece::Text { text, quoted: true } => {
+                arg.outside |= empty && text.starts_with('-');
+                arg.text.push_str(text);
+            }
             Piece::Text { text, quoted: false } => {
                 let active = text.find(['*', '?', '[']);
+                arg.outside |= empty && text.starts_with('-');
                 arg.text.push_str(text);
                 arg.shifts |= active.is_some();
                 if let (Some(at), false) = (active, open) {
@@ -190,6 +187,15 @@ fn open_here(arg: &mut Arg, open: &mut bool, risky: bool) {
     arg.text.push(UNKNOWN);
     arg.risky |= risky;
     arg.free |= risky;
+}
+
+fn may_be_nothing(piece: &Piece) -> bool {
+    match piece {
+        Piece::Text { text, .. } => text.is_empty(),
+        Piece::Variable { name, .. } => !is_one_word(name),
+        Piece::Command { .. } | Piece::Keys { .. } | Piece::Evaluated { .. } => true,
+        Piece::Process { .. } | Piece::Number | Piece::Sequence { .. } => false,
+    }
 }
 
 /// Variables that always are one word, if their values hold no blanks.

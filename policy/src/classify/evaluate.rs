@@ -42,3 +42,8 @@ pub(crate) fn subscript_text(text: &str) -> Option<Finding> {
     (text.contains('[') && (text.contains("$(") || text.contains('`') || text.contains("${")))
         .then(|| opaque("text that runs when it is taken for a subscript", false))
 }
+
+/// Variables of the shell that take numbers: what they are given is evaluated.
+pub(crate) fn takes_numbers(name: &str) -> bool {
+    matches!(name, "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "HISTCMD" | "OPTIND" | "EPOCHSECONDS" | "BASHPID" | "BASH_SUBSHELL")
+}

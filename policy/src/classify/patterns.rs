@@ -1,5 +1,17 @@
 //! Patterns of file names: what could be an option among the names that match.
 
+use super::args::Arg;
+
+pub(crate) fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// The names that a pattern matches.
+pub(crate) fn glob(text: &str) -> Arg {
+    let known = text.find(['*', '?', '[']).unwrap_or(text.len());
+    Arg { text: text.to_owned(), known, outside: known == 0 && may_match_a_dash(text), shifts: true, ..Arg::default() }
+}
+
 /// A name that begins with a dash may match: `*` and `[-]x` may be `-delete`, `*.c` is not likely to be an option.
 pub(crate) fn may_match_a_dash(text: &str) -> bool {
     let mut rest = text.trim_start_matches(['*', '?']);

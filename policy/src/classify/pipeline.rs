@@ -73,9 +73,20 @@ fn printed(stage: &Command, index: usize, scope: &Scope<'_>) -> Option<String> {
         Some((name, rest)) if name == "echo" => {
             Some(rest.iter().filter(|word| !matches!(word.as_str(), "-n" | "-e" | "-E")).cloned().collect::<Vec<_>>().join(" "))
         }
-        Some((name, [format])) if name == "printf" => Some(format.replace("\\n", "\n")),
-        Some((name, [format, rest @ ..])) if name == "printf" && matches!(format.as_str(), "%s" | "%s\\n" | "%b" | "%b\\n") => {
-            Some(rest.join("\n"))
+        Some((name, [format])) if name == "printf" => {
+            let text = format.replace("\\n", "\n");
+            // Any other escape may be a newline too.
+            (!text.contains(['\\', '%'])).then_some(text)
+        }
+        Some((name, [format, rest @ ..])) if name == "printf" => {
+            let plain = rest.iter().all(|text| !text.contains('\\'));
+            match format.as_str() {
+                "%s" => Some(rest.concat()),
+                "%s\\n" => Some(rest.join("\n")),
+                "%b" if plain => Some(rest.concat()),
+                "%b\\n" if plain => Some(rest.join("\n")),
+                _ => None,
+            }
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! One simple command with everything around it: assignments, substitutions, redirections, and the program.
 
 use super::args;
-use super::evaluate::{evaluated, subscript};
+use super::evaluate::{evaluated, subscript, takes_numbers};
 use super::judge::{Raise, Scope, part};
 use super::vet::Finding;
 use super::walk::{RaiseOption, Walk};
@@ -28,6 +28,10 @@ impl Walk<'_, '_> {
                 out.raise(evaluated());
             }
             if scope.vars.integer(&assign.name) && !scope.vars.is_number(&assign.name) {
+                out.raise(evaluated());
+            }
+            let values = || std::iter::once(&assign.value).chain(&assign.items);
+            if takes_numbers(&assign.name) && !values().all(|value| scope.vars.number_word(value)) {
                 out.raise(evaluated());
             }
             // In front of `read` it only says how that one line is split.

@@ -9,7 +9,7 @@ use super::judge::{Feed, Judge, MAX_LEVELS, Raise, Scope, part};
 use super::vars::Vars;
 use super::vet::Finding;
 use super::walk::{RaiseOption, Walk, opaque};
-use crate::shell;
+use crate::shell::{self, Disputed};
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Longer text is not read.
@@ -64,6 +64,8 @@ impl Judge<'_> {
         // Each program that PATH leads to is judged by its file when it starts.
         let path = |name: &str| self.knowledge.meaning(name) == Meaning::Path && !self.starts;
         let obeyed = |name: &&str| path(name) || !matches!(self.knowledge.meaning(name), Meaning::Harmless | Meaning::Path);
+        let of_zsh = vars.set_unjudged().any(super::special::obeyed_by_zsh);
+        self.dispute(Disputed { zsh: of_zsh, ..Disputed::default() });
         if let Some(name) = vars.set_unjudged().find(obeyed) {
             return Some(environment(format!("{name} is set, which programs obey")));
         }

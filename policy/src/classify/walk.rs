@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::args;
-use super::evaluate::{evaluated, evaluates, subscript};
+use super::evaluate::{evaluated, evaluates, subscript, takes_numbers};
 use super::gather::Reach;
 use super::judge::{Judge, Raise, Scope};
 use super::pipeline;
@@ -69,6 +69,9 @@ impl Walk<'_, '_> {
             into.raise(evaluated());
         }
         if compound.variable.as_ref().is_some_and(|name| scope.vars.integer(name) && !scope.vars.is_number(name)) {
+            into.raise(evaluated());
+        }
+        if compound.variable.as_deref().is_some_and(takes_numbers) && !compound.words.iter().all(|word| scope.vars.number_word(word)) {
             into.raise(evaluated());
         }
         if compound.variable.is_some() {

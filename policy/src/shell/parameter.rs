@@ -62,6 +62,9 @@ impl Parser<'_> {
         if self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=') {
             self.assigned.push(name.clone());
         }
+        if self.peek() == b':' && self.second() == b':' && self.third() == b'=' {
+            self.note("${x::=y}, which sets x in zsh");
+        }
         let offset = self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+');
         let risky = named_by_value || matches!(name.as_bytes(), [b'@' | b'*' | b'-'] | [b'0'..=b'9']);
         let list = whole || matches!(name.as_str(), "@" | "*");

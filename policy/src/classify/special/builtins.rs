@@ -1,7 +1,7 @@
 //! Builtins that set or name variables: what they are given may be evaluated, or be a variable that programs obey.
 
 use super::super::args::Arg;
-use super::super::evaluate::{evaluated, subscript_text};
+use super::super::evaluate::{evaluated, subscript_text, takes_numbers};
 use super::super::judge::{Judge, Raise, Scope};
 use super::super::numbers;
 use super::super::payload::split_assignment;
@@ -34,6 +34,9 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
                 let name = name.trim_end_matches('+');
                 let array = flags('a') || flags('A') || scope.vars.array(name);
                 if array && value.full().is_none_or(|text| text.starts_with('(')) && (value.known == 0 || value.text.starts_with('(')) {
+                    out.raise(evaluated());
+                }
+                if takes_numbers(name) && !value.full().is_some_and(numbers::is_number) {
                     out.raise(evaluated());
                 }
                 if scope.vars.integer(name) && !scope.vars.is_number(name) {
@@ -107,7 +110,7 @@ pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
     if sets && names().any(|arg| arg.text.contains('[') && !prompts(arg) && !is_harmless_name(arg, scope, false)) {
         out.raise(evaluated());
     }
-    if sets && names().any(|arg| scope.vars.integer(&arg.text)) {
+    if sets && names().any(|arg| scope.vars.integer(&arg.text) || takes_numbers(arg.text.trim_start_matches("-v"))) {
         out.raise(evaluated());
     }
     if printf

@@ -19,7 +19,7 @@ mod words;
 mod wrappers;
 
 pub(super) use env::env_words;
-pub(super) use shells::STANDARD_INPUT;
+pub(super) use shells::{STANDARD_INPUT, obeyed_by_zsh};
 
 use super::args::Arg;
 use super::judge::{Judge, Scope};

@@ -6,6 +6,7 @@ use super::super::judge::{Feed, Judge, Raise, Scope};
 use super::super::payload::deeper;
 use super::super::vet::{Finding, vet};
 use super::{Call, options};
+use crate::shell::Disputed;
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Names of the standard input.
@@ -76,6 +77,9 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     }
     match &scope.feed.text {
         Some(text) => {
+            if vetted.has("-i") {
+                raise(out, ReasonCode::Opaque, "an interactive shell puts its history and its prompts into what it reads");
+            }
             let inner = Feed { fed: true, ..Feed::default() };
             let child =
                 judge.read_by(call.name, vetted.has("-i"), || judge.text_part(text, Some(&scope.vars.of_child()), scope.level + 1, &inner));
@@ -168,6 +172,36 @@ fn prompts(text: &str) -> bool {
     true
 }
 
+/// Variables with which zsh is led elsewhere, and which mean nothing to others.
+const ZSH: &[&str] = &[
+    "path",
+    "fpath",
+    "cdpath",
+    "module_path",
+    "aliases",
+    "galiases",
+    "saliases",
+    "functions",
+    "commands",
+    "options",
+    "nameddirs",
+    "NULLCMD",
+    "READNULLCMD",
+    "PROMPT",
+    "PROMPT2",
+    "PROMPT4",
+    "RPROMPT",
+    "prompt",
+    "precmd_functions",
+    "preexec_functions",
+    "chpwd_functions",
+    "PS3",
+];
+
+pub(in crate::classify) fn obeyed_by_zsh(name: &str) -> bool {
+    ZSH.contains(&name)
+}
+
 fn is_prompt(name: &str) -> bool {
     matches!(name, "PS0" | "PS1" | "PS2" | "PS4")
 }
@@ -176,6 +210,9 @@ impl Judge<'_> {
     /// An assignment, in front of a command or on its own.
     pub fn assignment(&self, name: &str, value: &Arg, scope: &Scope<'_>) -> Option<Finding> {
         use crate::knowledge::Meaning;
+        if obeyed_by_zsh(name) {
+            self.dispute(Disputed { zsh: true, ..Disputed::default() });
+        }
         let loads = || Finding::new(CommandClass::Write, ReasonCode::Environment, format!("{name} makes programs load other code"));
         match self.knowledge.meaning(name) {
             Meaning::Harmless => None,

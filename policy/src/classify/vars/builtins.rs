@@ -30,6 +30,8 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     }
     let through = |(arg, _): &&(Arg, &Word)| arg.full().is_some_and(|text| matches!(text, "command" | "builtin") || text.starts_with('-'));
     let skipped = given.iter().take_while(through).count();
+    // A shell tells assignments from other words by the look of the command's name.
+    let plain = skipped == 0 && words[0].bare().is_some();
     let Some(((name, _), given)) = given[skipped..].split_first() else { return };
     match name.full() {
         // Which builtin it is, if it is one, only the run knows.
@@ -44,7 +46,7 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
         }
         Some("let") => given.iter().for_each(|(_, word)| vars.evaluated(word)),
         Some(name) if SETTERS.contains(&name) => setter(name, given, vars),
-        Some(name) if DECLARERS.contains(&name) => declarer(name, given, vars),
+        Some(name) if DECLARERS.contains(&name) => declarer(name, plain, given, vars),
         Some(_) => {}
     }
 }
@@ -56,7 +58,8 @@ fn base(text: &str) -> &str {
 
 /// What stands between brackets behind a name is evaluated, and sets variables too.
 fn subscript(arg: &Arg, vars: &mut Vars) {
-    if let Some((_, text)) = arg.text.split('=').next().and_then(|name| name.split_once('[')) {
+    if let Some((name, text)) = arg.text.split('=').next().and_then(|name| name.split_once('[')) {
+        vars.is_array(name);
         vars.evaluated_text(text);
     }
 }
@@ -135,7 +138,7 @@ fn read_unnamed(command: &str, given: &[(Arg, &Word)]) -> bool {
     })
 }
 
-fn declarer(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
+fn declarer(command: &str, plain: bool, given: &[(Arg, &Word)], vars: &mut Vars) {
     let letters = |arg: &Arg| arg.full().and_then(|text| text.strip_prefix(['-', '+'])).unwrap_or_default().to_owned();
     let options: String = given.iter().map(|(arg, _)| letters(arg)).collect();
     let valued = given.iter().any(|(arg, _)| arg.text.contains('='));
@@ -151,7 +154,9 @@ fn declarer(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
         let head = arg.head();
         let option = head.starts_with(['-', '+']);
         let reference = options.contains('n') && !matches!(command, "export" | "readonly" | "set");
-        let written = head.contains(['=', '[']) && !option;
+        // Where it is no assignment to the shell its value is split, and makes more words.
+        let splits = arg.shifts && !(plain && is_assignment(word));
+        let written = head.contains(['=', '[']) && !option && !splits;
         vars.unnamed |= reference || arg.is_open() && !written && command != "set";
         // `set -A name values`, in ksh and zsh.
         if command == "set" {
@@ -169,7 +174,8 @@ fn declarer(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
         let name = base(head);
         vars.declared(&options, name);
         if options.contains(['i', 'u', 'l', 'c']) {
-            vars.set(name, Value::ANY);
+            let number = arg.text.contains('=') && !options.contains(['u', 'l', 'c']);
+            vars.set(name, if number { Value::NUMBER } else { Value::ANY });
         }
         match arg.text.split_once('=') {
             Some((left, value)) => {
@@ -191,6 +197,13 @@ fn declarer(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
             None => {}
         }
     }
+}
+
+/// `name=…` with the name and the sign written out, and nothing of them quoted.
+fn is_assignment(word: &Word) -> bool {
+    let Some(Piece::Text { text, quoted: false }) = word.pieces.first() else { return false };
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    rest.len() < text.len() && (rest.starts_with(['=', '[']) || rest.starts_with("+="))
 }
 
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.

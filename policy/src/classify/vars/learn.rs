@@ -103,6 +103,8 @@ impl Vars {
         for name in names {
             self.set(name, Value::ANY);
             self.unjudged(name);
+            // `${name[0]:=value}`
+            self.is_array(name);
         }
     }
 
@@ -151,6 +153,9 @@ impl Vars {
             end = name.start + name.text.len();
             if name.changed {
                 self.unjudged(name.text);
+            }
+            if text[end..].starts_with('[') {
+                self.is_array(name.text);
             }
             if name.set {
                 pending.push(name.text);

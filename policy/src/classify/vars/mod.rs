@@ -127,9 +127,17 @@ impl Vars {
         self.arrays.contains(name) || own::is_array(name)
     }
 
-    /// The same for a shell that is started: it has no arrays of this one.
+    /// What a shell that is started knows: which variables it inherits, and with which values, is not followed. Nothing that
+    /// this text sets is believed to be a number there.
     pub fn of_child(&self) -> Self {
-        Self { keyed: Rc::default(), ..self.clone() }
+        let environment = self.environment.as_ref().filter(|_| !self.overflowed()).map(|texts| {
+            if self.map.is_empty() {
+                return Rc::clone(texts);
+            }
+            crate::steps::step(texts.len() + self.map.len());
+            Rc::new(texts.iter().chain(self.map.keys()).cloned().collect())
+        });
+        Self { environment, doubtful: self.doubtful, ..Self::default() }
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
