@@ -103,6 +103,16 @@ pub(super) fn iw(call: &Call<'_>, out: &mut Part) -> bool {
     false
 }
 
+/// Forges: words that delete, wherever they stand, and calls of their interface that do.
+pub(super) fn forge(call: &Call<'_>, out: &mut Part) -> bool {
+    let deletes =
+        |word: &str| matches!(word, "delete" | "delete-asset" | "archive" | "DELETE" | "-XDELETE" | "--method=DELETE" | "--delete-branch");
+    if call.args.iter().any(|arg| deletes(&arg.text)) {
+        raise(out, call, CommandClass::Destructive, "deletes something at a forge");
+    }
+    false
+}
+
 /// `sysctl name=value` writes.
 pub(super) fn sysctl(call: &Call<'_>, out: &mut Part) -> bool {
     if call.args.iter().any(|arg| arg.text.contains('=') && !arg.text.starts_with("--pattern")) {
