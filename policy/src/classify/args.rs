@@ -138,7 +138,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 }
             },
             Piece::Command { body, quoted } => {
-                let tame = vars.tame(body);
+                let tame = vars.tame(body) || vars.counts(body);
                 arg.shifts |= !*quoted;
                 open_here(&mut arg, &mut open, !tame && (before == 0 || !*quoted));
             }

@@ -43,6 +43,8 @@ pub(crate) struct Vars {
     /// What is set by anything but an assignment, which is judged where it stands, and what is taken away.
     unjudged: Rc<Set<String>>,
     emptied: Rc<Set<String>>,
+    /// What a line of the input is, where that is more than any text.
+    pub(super) input: Option<Value>,
     /// A value was made of other variables.
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
