@@ -178,7 +178,7 @@ fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {
     match value {
         Some(Value::Known(_)) => false,
         Some(Value::Open { outside, .. }) => *outside,
-        None => vars.doubtful() || !is_plain(name),
+        None => vars.doubtful() || !(is_plain(name) || vars.outside_is_word(name)),
     }
 }
 
