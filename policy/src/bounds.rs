@@ -194,6 +194,7 @@ fn odd_bytes() {
 fn what_multiplies() {
     let values: String = (0..250).map(|at| format!("x{at}={};", "a".repeat(500))).collect();
     let nested = "sh -c 'y=1; ls $y';".repeat(20_000);
+    let within_each_other = |open: &str, close: &str| format!("n={}x{}; echo $((n));", open.repeat(36), close.repeat(36)).repeat(200);
     let jobs = format!("parallel ls {{}} ::: {};", "a ".repeat(64)).repeat(2_000);
     for text in [
         format!("{values}{}", "cat $x1;".repeat(60_000)),
@@ -202,6 +203,12 @@ fn what_multiplies() {
         format!("x=a;{}", "x=$x$x;".repeat(100_000)),
         format!("{}f1", (0..2_000).map(|at| format!("f{at}() {{ ls; }};(ls);")).collect::<String>()),
         jobs,
+        within_each_other("$(echo ", ")"),
+        within_each_other("$(grep -c y \"", "\")"),
+        within_each_other("$(grep -n y f", " | cut -d: -f1)"),
+        within_each_other("$(wc -l $(grep -n y ", "))"),
+        "ls | head | while read x; do sort $x; done; ".repeat(2_000),
+        format!("{}read x; sort $x", "ls | ".repeat(15_000)),
         "eval 'eval \"eval ls\"';".repeat(20_000),
         "find . -exec ls {} \\; -exec ls {} \\;;".repeat(10_000),
         format!("ls {}", "--all --al --a -laaaaaaaaa ".repeat(30_000)),

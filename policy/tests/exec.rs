@@ -182,6 +182,27 @@ fn nothing_at_all_is_not_read() {
     assert!(assess(&Start { path: "", argv: &["ls"], ..PLAIN }).class >= Write);
 }
 
+/// A word of the environment is what it is there, unless something may have changed it since.
+#[test]
+fn words_from_the_environment() {
+    for (text, environment, expected) in [
+        ("git log -1 \"$BRANCH\"", &["BRANCH=HEAD"][..], Read),
+        ("find \"$DIR\" -name x", &["DIR=src"][..], Read),
+        ("psql \"$URL\" -c 'select 1'", &["URL=postgres://h/d"][..], Read),
+        ("find \"$DIR\" -name x", &["DIR=-delete"][..], Write),
+        ("find $DIR -name x", &["DIR=. -delete"][..], Write),
+        ("find \"$DIR\" -name x", &[][..], Write),
+        ("read DIR < f; find \"$DIR\" -name x", &["DIR=src"][..], Write),
+        ("eval \"$(cat f)\"; find \"$DIR\" -name x", &["DIR=src"][..], Write),
+        ("read \"$v\" < f; find \"$DIR\" -name x", &["DIR=src", "v=DIR"][..], Write),
+        ("env DIR=-delete bash -c 'find . \"$DIR\"'", &["DIR=src"][..], Write),
+        ("DIR=-delete; find . \"$DIR\"", &["DIR=src"][..], Destructive),
+    ] {
+        let start = Start { path: "/usr/bin/bash", argv: &["bash", "-c", text], environment, ..PLAIN };
+        assert_eq!(assess(&start).class, expected, "{text} with {environment:?}");
+    }
+}
+
 /// What a shell evaluates is judged by the environment that it was given.
 #[test]
 fn numbers_from_the_environment() {

@@ -135,7 +135,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 }
             },
             Piece::Command { body, quoted } => {
-                let tame = vars.tame(body);
+                let tame = vars.tame(body) || vars.counts(body);
                 arg.shifts |= !*quoted;
                 open_here(&mut arg, &mut open, !tame && (before == 0 || !*quoted));
             }
@@ -175,7 +175,7 @@ fn outside(name: &str, value: Option<&Value>, vars: &Vars) -> bool {
     match value {
         Some(Value::Known(_)) => false,
         Some(Value::Open { outside, .. }) => *outside,
-        None => vars.doubtful() || !is_plain(name),
+        None => vars.doubtful() || !(is_plain(name) || vars.outside_is_word(name)),
     }
 }
 

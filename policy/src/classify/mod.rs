@@ -12,6 +12,7 @@ mod finding;
 mod gather;
 pub(crate) mod judge;
 mod language;
+mod lines;
 mod numbers;
 mod paths;
 mod patterns;

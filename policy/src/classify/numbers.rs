@@ -6,7 +6,7 @@
 //! the environment is known, and is no number where it is not.
 
 use super::vars::{Value, Vars, is_plain};
-use crate::shell::{Command, Piece, Simple, Word};
+use crate::shell::{Piece, Simple, Word};
 
 /// Variables that every shell sets to a number of its own.
 const COUNTERS: &[&str] = &["#", "?", "$", "!", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SECONDS", "LINENO", "OPTIND"];
@@ -91,25 +91,21 @@ impl Vars {
         !(before && name.first || behind && name.last) && (name.set || self.is_number(name.text))
     }
 
-    /// The program of these commands prints a number and nothing else.
-    fn counts(&self, body: &[Command]) -> bool {
-        match body {
-            [Command::Pipeline(stages)] => stages.last().is_some_and(|last| self.counts(std::slice::from_ref(last))),
-            [Command::Simple(simple)] => self.prints_number(simple),
-            _ => false,
-        }
-    }
-
     /// Each is one word, and none can be an option that is not written there.
-    fn operands(&self, words: &[Word]) -> bool {
+    pub(super) fn operands(&self, words: &[Word]) -> bool {
         words.iter().all(|word| {
+            // What a command prints is looked at where it stands, and not once more for each word around it.
+            if word.pieces.iter().any(|piece| matches!(piece, Piece::Command { .. })) {
+                return false;
+            }
             let arg = super::args::single(word, self);
             let begins = arg.known > 0 || arg.text.is_empty() || !(arg.risky || arg.outside);
             begins && word.pieces.iter().all(is_one_word)
         })
     }
 
-    fn prints_number(&self, simple: &Simple) -> bool {
+    /// The program prints a number and nothing else.
+    pub(super) fn prints_number(&self, simple: &Simple) -> bool {
         let Some((name, rest)) = simple.words.split_first() else { return false };
         let Some(name) = name.literal() else { return false };
         // What is not known is `None`; unquoted it may be several words.

@@ -51,7 +51,9 @@ pub(super) fn shell(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         };
         // Its parameters are words of the text.
         vetted.operands.iter().skip(2).for_each(|&at| judge.collect_arg(call.name, &call.args[at], Reach::File));
-        let vars = scope.vars.of_child();
+        // The program that was started is this shell itself: its environment is the one that is known.
+        let child = scope.vars.of_child();
+        let vars = if scope.level == 0 { child.with_words_of(scope.vars) } else { child };
         let mut inner = Scope { feed: Feed::default(), vars: &vars, ..deeper(scope) };
         inner.feed.clone_from(&scope.feed);
         let child = judge.read_by(call.name, vetted.has("-i"), || {

@@ -2,9 +2,10 @@
 //!
 //! Nothing here knows an order: a variable is what all its assignments together make of it.
 
+use super::super::lines::Lines;
 use super::builtins::builtin;
 use super::{Value, Vars, numbers};
-use crate::shell::{Command, Compound, Kind, Piece, Simple, Word};
+use crate::shell::{Command, Compound, Kind, Piece, Redir, RedirKind, Simple, Word};
 use crate::steps::step;
 
 pub(super) fn collect(commands: &[Command], vars: &mut Vars) {
@@ -12,9 +13,10 @@ pub(super) fn collect(commands: &[Command], vars: &mut Vars) {
         step(1);
         match command {
             Command::Simple(simple) => simple_command(simple, vars),
-            Command::Pipeline(stages) => within(stages, vars),
+            Command::Pipeline(stages) => pipeline(stages, vars),
             Command::Compound(compound) => compound_command(compound, vars),
-            Command::Function { body, .. } => within(body, vars),
+            // Where it will be called nobody knows.
+            Command::Function { body, .. } => given(None, vars, |vars| within(body, vars)),
         }
     }
 }
@@ -24,6 +26,38 @@ fn within(commands: &[Command], vars: &mut Vars) {
     let certain = std::mem::replace(&mut vars.certain, false);
     collect(commands, vars);
     vars.certain = certain;
+}
+
+/// Stages of a pipe: each reads what those in front of it print.
+fn pipeline(stages: &[Command], vars: &mut Vars) {
+    let (mut tame, mut lines) = (false, Lines::Anything);
+    for (at, stage) in stages.iter().enumerate() {
+        let input = if at == 0 { vars.input.clone() } else { printed(tame, lines == Lines::Numbers) };
+        given(input, vars, |vars| within(std::slice::from_ref(stage), vars));
+        tame = vars.tame_stage(stage, tame);
+        lines = vars.stage_lines(lines, stage);
+    }
+}
+
+fn printed(tame: bool, number: bool) -> Option<Value> {
+    (tame || number).then_some(Value::Open { risky: false, outside: false, number })
+}
+
+fn given(input: Option<Value>, vars: &mut Vars, collects: impl FnOnce(&mut Vars)) {
+    let outer = std::mem::replace(&mut vars.input, input);
+    collects(vars);
+    vars.input = outer;
+}
+
+/// What redirections make of the input: a command of `< <(…)` is followed, anything else is any text.
+fn redirected(redirs: &[Redir], vars: &Vars) -> Option<Option<Value>> {
+    let mut inputs = redirs.iter().filter(|redir| redir.kind != RedirKind::Output);
+    let first = inputs.next()?;
+    let body = match (&first.kind, first.target.pieces.as_slice()) {
+        (RedirKind::Input, [Piece::Process { body }]) if inputs.next().is_none() => body,
+        _ => return Some(None),
+    };
+    Some(printed(vars.tame(body), vars.counts(body)))
 }
 
 fn compound_command(compound: &Compound, vars: &mut Vars) {
@@ -53,10 +87,11 @@ fn compound_command(compound: &Compound, vars: &mut Vars) {
     if compound.kind == Kind::Test {
         super::super::evaluate::expressions(&compound.words).for_each(|word| vars.evaluated(word));
     }
-    match compound.kind {
+    let input = redirected(&compound.redirs, vars).unwrap_or_else(|| vars.input.clone());
+    given(input, vars, |vars| match compound.kind {
         Kind::Brace if !compound.conditional => collect(&compound.body, vars),
         _ => within(&compound.body, vars),
-    }
+    });
 }
 
 fn simple_command(simple: &Simple, vars: &mut Vars) {
@@ -106,7 +141,11 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
     }
     let certain = vars.certain;
     vars.certain &= !simple.conditional;
-    builtin(&simple.words, vars);
+    let input = redirected(&simple.redirs, vars);
+    // From here on the shell itself reads something else.
+    vars.lost |= input.is_some() && vars.input.is_some() && simple.words.first().and_then(Word::literal).is_some_and(|name| name == "exec");
+    let input = input.unwrap_or_else(|| vars.input.clone());
+    given(input, vars, |vars| builtin(&simple.words, vars));
     vars.certain = certain;
 }
 

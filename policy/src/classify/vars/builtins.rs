@@ -77,7 +77,10 @@ fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
         "printf" => &given[..given.len().min(2)],
         _ => given,
     };
-    for (arg, _) in named {
+    let line = if command == "read" { first_name(given) } else { None };
+    // What flows in may hang on variables that are set further down.
+    vars.copies |= line.is_some() && vars.input.is_some();
+    for (at, (arg, _)) in named.iter().enumerate() {
         subscript(arg, vars);
         let text = base(arg.head());
         if !arg.text.contains('[') {
@@ -86,7 +89,8 @@ fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
         if matches!(command, "read" | "mapfile" | "readarray") {
             vars.is_array(text);
         }
-        vars.set(text, Value::ANY);
+        let value = vars.input.clone().filter(|_| line == Some(at)).unwrap_or(Value::ANY);
+        vars.set(text, value);
         if command == "unset" {
             vars.emptied(text);
             continue;
@@ -103,6 +107,22 @@ fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
     }
     vars.set("REPLY", Value::ANY);
     vars.set("MAPFILE", Value::ANY);
+}
+
+/// Where `read` takes the name of the variable that a line begins in: what stands behind a blank may be anything.
+fn first_name(given: &[(Arg, &Word)]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match given.get(at)?.0.full()? {
+            "-r" => at += 1,
+            "-d" | "-rd" => {
+                given.get(at + 1)?.0.full()?;
+                at += 2;
+            }
+            name if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !name.contains('[') => return Some(at),
+            _ => return None,
+        }
+    }
 }
 
 /// The word in front may be `-v`, and what it names is not known.

@@ -34,6 +34,8 @@ pub(crate) struct Vars {
     arrays: Rc<Set<String>>,
     /// Of the environment, where it is known, the variables that hold something else than a number.
     environment: Option<Rc<Set<String>>>,
+    /// Those of it that are one word, and no option. What is started further down may have been given others.
+    words: Rc<Set<String>>,
     /// What is collected runs in this very shell, one command after the other.
     pub(super) certain: bool,
     /// Variables may have been set that are not followed: what is known of any holds only if they were not.
@@ -43,6 +45,8 @@ pub(crate) struct Vars {
     /// What is set by anything but an assignment, which is judged where it stands, and what is taken away.
     unjudged: Rc<Set<String>>,
     emptied: Rc<Set<String>>,
+    /// What a line of the input is, where that is more than any text.
+    pub(super) input: Option<Value>,
     /// A value was made of other variables.
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
@@ -82,19 +86,27 @@ impl Vars {
 
     /// Nothing but what a program was started with.
     pub fn of_environment(environment: &[Vec<u8>]) -> Self {
-        let mut texts: Set<String> = Set::default();
+        let (mut texts, mut words) = (Set::default(), Set::default());
         for entry in environment {
             let entry = String::from_utf8_lossy(entry);
             let (name, value) = entry.split_once('=').unwrap_or((&entry, ""));
             if !numbers::is_number(value) {
                 texts.insert(name.to_owned());
             }
+            if !value.is_empty() && !value.starts_with('-') && !value.contains(|c: char| c.is_whitespace() || "*?[]\\".contains(c)) {
+                words.insert(name.to_owned());
+            }
         }
-        Self { environment: Some(Rc::new(texts)), ..Self::default() }
+        Self { environment: Some(Rc::new(texts)), words: Rc::new(words), ..Self::default() }
     }
 
     pub fn environment(&self) -> Option<&Set<String>> {
         self.environment.as_deref()
+    }
+
+    /// It holds what the environment gave it, and that is one word and no option.
+    pub fn outside_is_word(&self, name: &str) -> bool {
+        self.words.contains(name) && !self.overflowed() && !self.doubtful
     }
 
     /// Variables of the environment may hold something else by now.
@@ -138,6 +150,11 @@ impl Vars {
             Rc::new(texts.iter().chain(self.map.keys()).cloned().collect())
         });
         Self { environment, doubtful: self.doubtful, ..Self::default() }
+    }
+
+    /// What the environment of `other` is known to hold, it holds as well.
+    pub fn with_words_of(self, other: &Self) -> Self {
+        Self { words: Rc::clone(&other.words), ..self }
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
