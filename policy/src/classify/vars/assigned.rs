@@ -98,6 +98,12 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
     for word in &simple.words {
         inside(word, vars);
     }
+    // What `declare -A` says of an array holds for the keys that stand there.
+    let bare = simple.words.iter().filter_map(Word::bare).filter_map(|word| word.strip_prefix('-'));
+    let options: String = if simple.arrays.is_empty() { String::new() } else { bare.collect() };
+    for array in &simple.arrays {
+        vars.declared(&options, &array.name);
+    }
     for assign in simple.assigns.iter().chain(&simple.arrays) {
         inside(&assign.value, vars);
         for word in assign.subscript.iter().chain(&assign.keys) {
