@@ -46,7 +46,7 @@ fn pending_has_its_names_and_an_answer_one_of_three_errors() -> Result<()> {
         .collect::<Vec<_>>();
     assert_eq!((code, names), (Some(0), expected));
     expect(supervisor.run(&["pending"])?, 0, &id[28..]);
-    expect(supervisor.run(&["later", &id[28..]])?, 0, "left open: frobnicate 2");
+    expect(supervisor.run(&["later", &id[28..]])?, 0, "put off: frobnicate 2");
     expect(supervisor.run(&["deny", &id[28..], "--note", "not now"])?, 0, "denied: frobnicate 2");
     assert_eq!((told(&mut warden)?.decision, supervisor.run(&["pending", "--json"])?.1.trim()), (Decision::Deny, "[]"));
     for verb in ["approve", "deny", "later"] {
@@ -66,6 +66,7 @@ fn approvals_for_a_run_and_for_a_time_are_remembered() -> Result<()> {
         let words: Vec<&str> = ["approve", &id].into_iter().chain(options.iter().copied()).collect();
         expect(supervisor.run(&words)?, 0, "remembered: `/usr/bin/touch …`");
         assert_eq!(told(&mut warden)?.decision, Decision::Allow);
+        assert!(matches!(warden.recv()?, Some(Message::Kept(_))));
         let again = judged_as(&mut warden, touch(call + 1))?;
         assert_eq!((again.decision, again.reason), (Decision::Allow, Reason::Remembered), "{options:?}");
         let (_, rules, _) = supervisor.run(&["rules", "list", "--json", "--workspace", "/"])?;

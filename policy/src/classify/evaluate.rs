@@ -14,14 +14,15 @@ const COMPARISONS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
 /// The words of `[[` that are evaluated: beside a comparison of numbers, and behind `-v`.
 pub(crate) fn expressions(words: &[Word]) -> impl Iterator<Item = &Word> {
-    let is = |at: usize, tests: &[&str]| words.get(at).and_then(Word::bare).is_some_and(|word| tests.contains(&word));
+    let is = |at: usize, tests: &[&str]| words.get(at).and_then(Word::literal).is_some_and(|word| tests.contains(&&*word));
     let evaluated = move |at: usize| is(at + 1, COMPARISONS) || at > 0 && (is(at - 1, COMPARISONS) || is(at - 1, &["-v", "-R"]));
     words.iter().enumerate().filter(move |(at, _)| evaluated(*at)).map(|(_, word)| word)
 }
 
 /// `[[` evaluates the operands of its comparisons of numbers, and the subscript in a name behind `-v` or `-R`.
 pub(crate) fn evaluates(words: &[Word], vars: &Vars) -> bool {
-    words.iter().enumerate().any(|(at, word)| match word.bare() {
+    // A quoted operator is none, and no command either: what it would be is no less.
+    words.iter().enumerate().any(|(at, word)| match word.literal().as_deref() {
         Some("-v" | "-R") => words.get(at + 1).is_some_and(|name| name.literal().is_none_or(|name| name.contains('['))),
         Some(test) if COMPARISONS.contains(&test) => {
             let mut sides = at.checked_sub(1).and_then(|at| words.get(at)).into_iter().chain(words.get(at + 1));

@@ -2,6 +2,8 @@
 //!
 //! A word that means nothing, or an entry that is Read with options that nobody listed, is a flaw.
 
+use std::sync::Arc;
+
 use super::entry::{At, Entry, Payload, Writes};
 use super::option::{Opt, Role, declare};
 use super::schema::RawEntry;
@@ -52,22 +54,18 @@ impl Entry {
         let (common, below) = (format!("{inherited} {}", raw.common), format!("{reaching} {}", raw.network));
         let (mut sub, mut patterns) = (Map::default(), Vec::new());
         for (class, words) in &raw.verbs {
-            for word in words.split_whitespace() {
-                let verb =
-                    RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax && *class > CommandClass::Read, ..RawEntry::default() };
-                let entry = Self { at, ..Self::compile(name, &verb, (&common, &below), lines)? };
-                insert(&mut sub, &mut patterns, word, entry);
-            }
+            let verb = RawEntry { class: Some(*class), dash: raw.dash, lax: raw.lax && *class > CommandClass::Read, ..RawEntry::default() };
+            let entry = Arc::new(Self { at, ..Self::compile(name, &verb, (&common, &below), lines)? });
+            words.split_whitespace().for_each(|word| insert(&mut sub, &mut patterns, word, &entry));
         }
         for (words, entry) in &raw.sub {
             let full = format!("{name}.sub.{}", quoted(words));
-            for word in words.split('|') {
-                let mut entry = Self::compile(&full, entry, (&common, &below), lines)?;
-                if entry.at.line == 0 {
-                    entry.at = at;
-                }
-                insert(&mut sub, &mut patterns, word, entry);
+            let mut entry = Self::compile(&full, entry, (&common, &below), lines)?;
+            if entry.at.line == 0 {
+                entry.at = at;
             }
+            let entry = Arc::new(entry);
+            words.split('|').for_each(|word| insert(&mut sub, &mut patterns, word, &entry));
         }
         let has_sub = !sub.is_empty() || !patterns.is_empty();
         let operands = match raw.operands.as_deref() {
@@ -148,10 +146,11 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn insert(sub: &mut Map<Box<str>, Entry>, patterns: &mut Vec<(Box<str>, Entry)>, word: &str, entry: Entry) {
+/// Names of one entry share it: hundreds of verbs take the same options.
+fn insert(sub: &mut Map<Box<str>, Arc<Entry>>, patterns: &mut Vec<(Box<str>, Arc<Entry>)>, word: &str, entry: &Arc<Entry>) {
     if word.contains('*') {
-        patterns.push((word.into(), entry));
+        patterns.push((word.into(), Arc::clone(entry)));
     } else {
-        sub.insert(word.into(), entry);
+        sub.insert(word.into(), Arc::clone(entry));
     }
 }

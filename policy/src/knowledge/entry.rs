@@ -1,5 +1,7 @@
 //! The compiled form of an entry, and how options and subcommands are looked up in it.
 
+use std::sync::Arc;
+
 use super::option::Opt;
 use crate::CommandClass;
 use crate::hash::Map;
@@ -65,9 +67,9 @@ pub(crate) struct Entry {
     pub listens: bool,
     pub ignores_hangup: bool,
     pub special: Option<Box<str>>,
-    pub sub: Map<Box<str>, Entry>,
+    pub sub: Map<Box<str>, Arc<Entry>>,
     /// Subcommands written as `describe-*`.
-    pub patterns: Vec<(Box<str>, Entry)>,
+    pub patterns: Vec<(Box<str>, Arc<Entry>)>,
 }
 
 impl Entry {
@@ -76,7 +78,8 @@ impl Entry {
     }
 
     pub fn subcommand(&self, word: &str) -> Option<&Self> {
-        self.sub.get(word).or_else(|| self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, entry)| entry))
+        let listed = self.sub.get(word);
+        listed.or_else(|| self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, entry)| entry)).map(Arc::as_ref)
     }
 
     /// A long option by its name or an unambiguous beginning of it, as `getopt_long` does; and the name in full.

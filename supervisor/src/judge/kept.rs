@@ -94,10 +94,17 @@ impl Supervisor {
     /// Changes what counts in every run of a workspace: its wardens repeat nothing that was judged before, and questions that
     /// a rule now blocks end.
     pub(super) fn change_kept(&mut self, folder: &Path, change: impl Fn(&mut Kept)) {
+        let mut news = Vec::new();
         for session in self.sessions.values_mut().filter(|session| session.folder == folder) {
             change(&mut session.kept);
-            session.bring_kept();
+            match session.kept.to_json() {
+                Ok(json) => news.push((session.run, json)),
+                // It was looked at before: what is taken away leaves room.
+                Err(line) => crate::error::say(&line),
+            }
         }
+        // Once it is on the disk, and before it is confirmed.
+        news.into_iter().for_each(|(run, json)| self.tell_kept(run, Message::Kept(json)));
         self.questions.ids().into_iter().for_each(|id| self.end_blocked(id));
     }
 }

@@ -65,6 +65,7 @@ fn what_is_remembered_is_not_asked_again_until_it_is_removed() -> Result<()> {
     assert_eq!(pending["result"][0]["always_rule"], "`/usr/bin/touch …` with any operands, up to write");
     stage.call("stayexec.approval_decide", json!({ "audit_id": id_of(&verdict)?, "decision": "AlwaysApprove" }))?;
     stage.answer()?;
+    stage.kept()?;
     stage.restart()?;
     assert_eq!(stage.judge(&touch(6))?.reason, Reason::Remembered);
     let list = stage.call("stayexec.rules_list", json!({ "workspace": "/" }))?;
