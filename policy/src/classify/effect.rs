@@ -93,6 +93,10 @@ impl Judge<'_> {
                 let inner = Scope { level: scope.level + 1, feed: Feed::default(), ..scope.clone() };
                 let child = self.read_by("sh", false, || self.text_arg(&taken.value, &inner));
                 out.add(child, self.explain);
+                // It may be given a file: what filters its input changes one that it is given (`rg --pre gunzip`).
+                let given = taken.value.with(format!("{} ./x", taken.value.text), taken.value.known);
+                let child = self.read_by("sh", false, || self.text_arg(&given, &inner));
+                out.add(child, self.explain);
             }
             Role::File => {
                 self.collect_words(name, std::slice::from_ref(&taken.value));
