@@ -86,12 +86,14 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
         return Arg::closed(text.clone());
     }
     let mut arg = Arg::default();
-    let mut open = false;
-    for (at, piece) in word.pieces.iter().enumerate() {
+    let (mut open, mut nothing) = (false, true);
+    for piece in &word.pieces {
+        step(1);
         let before = arg.text.len();
         let was_open = open;
         // Everything in front of this piece may be nothing.
-        let empty = was_open && arg.known == 0 && word.pieces[..at].iter().all(may_be_nothing);
+        let empty = was_open && arg.known == 0 && nothing;
+        nothing &= may_be_nothing(piece);
         match piece {
             Piece::Text { text, quoted: true } => {
                 arg.outside |= empty && text.starts_with('-');
