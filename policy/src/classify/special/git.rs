@@ -30,7 +30,9 @@ pub(super) fn git(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
                     }
                     false
                 } else {
-                    !is_switch(value) || names_a_file(key)
+                    // Nothing, and the empty file, name no program.
+                    let none = matches!(value, "" | "/dev/null") || (value == "false" && key.eq_ignore_ascii_case("core.fsmonitor"));
+                    !none && (!is_switch(value) || names_a_file(key))
                 }
             }
         };
