@@ -126,6 +126,29 @@ fn a_child_from_before_the_approved_image_is_asked_about() -> Result<()> {
 }
 
 #[test]
+fn it_ends_when_the_process_becomes_what_was_judged_before() -> Result<()> {
+    // What is started twice is allowed by the tier, without a person: the second verdict could be the first again.
+    let step = "/usr/bin/python3 -c \"import os; os.system('curl -s 127.0.0.1')\"";
+    let texts = ["eval \"exec $X\"", "curl -s 127.0.0.1; eval \"exec $X\""];
+    for scene in Scene::of_each_user()? {
+        scene.file("agent.py", AGENT)?;
+        let run = scene.run().tier("full").unconfined().env("X", step).command(["/usr/bin/python3", "agent.py"]).words(texts);
+        let running = run.start()?;
+        let warm = scene.asked_once()?;
+        assert!(warm.command.contains("curl") && !warm.command.contains("eval"), "{}", warm.row);
+        scene.answer(&warm, &["deny"])?.expect_code(0);
+        let text = asked_after(&scene, &warm)?;
+        assert!(text.command.contains("eval"), "{}", text.row);
+        scene.answer(&text, &["approve"])?.expect_code(0);
+        let after = asked_after(&scene, &text)?;
+        assert!(after.command.contains("curl") && !after.command.contains("eval"), "{}", after.row);
+        scene.answer(&after, &["deny"])?.expect_code(0);
+        running.finish()?;
+    }
+    Ok(())
+}
+
+#[test]
 fn it_ends_with_the_text() -> Result<()> {
     let scene = Scene::new()?;
     let running = agent(&scene, &["touch a; touch b", "touch c; touch d"])?.start()?;

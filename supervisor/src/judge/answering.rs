@@ -56,10 +56,12 @@ impl Supervisor {
 
     /// Keeps a question open, and who has put it off.
     fn put_off(&mut self, id: Uuid, by: &str) -> Result<Question, AnswerError> {
-        let question = self.questions.put_off(id, by).cloned().ok_or(QuestionError::Unknown)?;
-        let folder = self.sessions.get(&question.run).map(|session| session.folder.clone()).ok_or(QuestionError::Unknown)?;
-        let workspace = self.workspaces.get_mut(&folder).ok_or(QuestionError::Unknown)?;
+        let open = self.questions.get(id).ok_or(QuestionError::Unknown)?;
+        let question = Question { later: Some(by.to_owned()), ..open.question.clone() };
+        let session = self.sessions.get(&question.run).ok_or(QuestionError::Unknown)?;
+        let workspace = self.workspaces.get_mut(&session.folder).ok_or(QuestionError::Unknown)?;
         workspace.store.rewrite(&question).map_err(|e| AnswerError::Store(e.to_string()))?;
+        self.questions.put_off(id, by);
         Ok(question)
     }
 

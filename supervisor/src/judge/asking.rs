@@ -50,7 +50,7 @@ impl Supervisor {
         let judged = catch_unwind(AssertUnwindSafe(|| judge(session, &followed, clock::now())));
         let mut judgement = judged.unwrap_or_else(|_| unjudged());
         let preview = is_preview(session, event);
-        if event.stage == Stage::Loaded && session.grants.became(event) {
+        if !preview && event.stage != Stage::Text && session.grants.became(event) {
             // What the process was before is gone, whatever becomes of the new image.
             if let Some(Workspace { store }) = workspaces.get_mut(&session.folder)
                 && let Err(e) = store.ungrant(&session.seal, run, &session.grants)

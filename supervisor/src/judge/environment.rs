@@ -1,7 +1,8 @@
 //! How the environment of a start differs from that of the launch.
 //!
 //! Invariant: a variable that has programs load code, or that names a command, is told apart by its value; others do not
-//! matter. What a program would be without them is what a person or a rule has approved. Refuses names that no shell could set: functions travel in them.
+//! matter. What a program would be without them is what a person or a rule has approved. Refuses names that no shell could
+//! set: functions travel in them.
 
 use super::session::Session;
 use hmac::{Hmac, Mac};
@@ -10,6 +11,9 @@ use stayexec_policy::{CommandClass, SecurityPolicy, redact};
 use stayexec_protocol::Event;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Most variables that a question names.
 const NAMED: usize = 8;
@@ -30,17 +34,16 @@ pub fn shown(session: &Session, event: &Event) -> Vec<String> {
 fn path_inside(session: &Session, event: &Event) -> Option<String> {
     let entry = event.environment.iter().find(|entry| entry.starts_with(b"PATH="))?;
     let places = session.places();
-    let writable = |dir: &&[u8]| {
-        !dir.starts_with(b"/")
-            || std::iter::once(places.workspace).chain(session.temp.iter().map(Vec::as_slice)).any(|top| is_below(dir, top))
-    };
+    fn path(bytes: &[u8]) -> &Path {
+        Path::new(OsStr::from_bytes(bytes))
+    }
+    // A run in `/` has everything in its workspace: that tells nothing.
+    let workspace = Some(places.workspace).filter(|workspace| *workspace != b"/");
+    let tops: Vec<&[u8]> = workspace.into_iter().chain(session.temp.iter().map(Vec::as_slice)).collect();
+    let writable = |dir: &&[u8]| path(dir).is_relative() || tops.iter().any(|top| path(dir).starts_with(path(top)));
     let dirs = entry[b"PATH=".len()..].split(|&byte| byte == b':').filter(|dir| !session.launch_path.iter().any(|known| known == dir));
     let first = dirs.filter(|dir| writable(dir)).map(super::text::folded).next()?;
     (!session.baseline.contains(entry)).then(|| format!("with `{first}` in its PATH: names may lead to other programs there"))
-}
-
-fn is_below(path: &[u8], top: &[u8]) -> bool {
-    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Digest of the variables that were set since the launch and can have a program load code or start another command, and of

@@ -96,11 +96,11 @@ impl Questions {
     }
 
     /// A person has put it off: it stays open.
-    pub fn put_off(&mut self, id: Uuid, by: &str) -> Option<&Question> {
-        let open = self.open.get_mut(&id)?;
-        self.revision += 1;
-        open.question.later = Some(by.to_owned());
-        Some(&open.question)
+    pub fn put_off(&mut self, id: Uuid, by: &str) {
+        if let Some(open) = self.open.get_mut(&id) {
+            self.revision += 1;
+            open.question.later = Some(by.to_owned());
+        }
     }
 
     /// Takes a question out: it is over.

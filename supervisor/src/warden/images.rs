@@ -1,8 +1,8 @@
 //! Which processes run a program that they executed themselves, and whether that is the agent's own.
 //!
 //! Invariant: a process that is not listed runs what its parent ran when it was forked: every exec of the tree passes here
-//! before the image's first instruction, and a parent that may not have forked it is told apart (`warden/adopting.rs`). Refuses to forget a process that still lives; a reused pid is told apart by its
-//! start time.
+//! before the image's first instruction, and a parent that may not have forked it is told apart (`warden/adopting.rs`).
+//! Refuses to forget a process that still lives; a reused pid is told apart by its start time.
 
 use crate::sys::process;
 use stayexec_protocol::Process;

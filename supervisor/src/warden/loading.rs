@@ -8,6 +8,7 @@ use super::call::{State, Subject};
 use super::capture::Image;
 use super::gate::{Errand, Gate};
 use super::hold::Rest;
+use super::images::Runs;
 use super::intake::LOOK;
 use super::{capture, ending, repeat};
 use crate::sys::arch::Registers;
@@ -165,7 +166,9 @@ impl Gate {
         if self.is_as_approved(number, &image) {
             return self.release_approved(number, image);
         }
-        let repeated = self.repeats.get(&repeat::likeness(&digest, &image.event), number);
+        // What a process becomes after its first image the judge has to know: what it was granted may end with that.
+        let is_first = image.before == Runs::Inherited;
+        let repeated = if is_first { self.repeats.get(&repeat::likeness(&digest, &image.event), number) } else { None };
         if repeated.is_none() {
             image.event.ancestry = self.images.makers(self.ancestry(image.parent));
             image.event.elders = capture::descendants(&self.procfs, image.event.process.pid as i32);
