@@ -149,3 +149,35 @@ fn a_link_says_which_program_a_file_is() -> Result<()> {
     }
     Ok(())
 }
+
+/// What an approved install has put there is asked about once: then a person may believe it, as it is.
+#[test]
+fn a_person_may_believe_a_program_that_came_during_the_run() -> Result<()> {
+    for scene in Scene::of_each_user()? {
+        let tools = Tools::new(&scene)?;
+        fs::remove_file(tools.rg())?;
+        let text = "read -r; rg a; echo first $?; rg b; echo second $?; rg --pre ./x c; echo runs $?; read -r; rg d; echo third $?";
+        let launch = scene.run().env("PATH", tools.path()).tier("supervised").unconfined().input(Input::Open);
+        let mut running = launch.command(["bash", "-c", text]).start()?;
+        scene.warden()?;
+        tools.put(&scene, "true")?;
+        running.press()?;
+        let question = scene.asked_once()?;
+        let believed = format!("`{}` as it is now is then believed to be what it is called", tools.rg().display());
+        assert!(question.row["always_rule"].to_string().contains(&believed), "{}", question.row);
+        scene.answer(&question, &["approve", "--run"])?.expect_code(0);
+        running.says("second 0")?;
+        // Its name makes it no better than that name is.
+        let question = scene.asked_once()?;
+        assert_eq!(question.argv.join(" "), "rg --pre ./x c");
+        scene.answer(&question, &["deny"])?.expect_code(0);
+        running.says("runs 126")?;
+        tools.put(&scene, "true")?;
+        running.press()?;
+        let question = scene.asked_once()?;
+        assert!(question.row["reasons"].to_string().contains("was changed during the run"), "{}", question.row);
+        scene.answer(&question, &["deny"])?.expect_code(0);
+        running.finish()?.expect_line("third 126");
+    }
+    Ok(())
+}

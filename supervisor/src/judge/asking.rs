@@ -12,7 +12,7 @@ use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
 use super::supervisor::Supervisor;
 use super::workspaces::Workspace;
-use super::{environment, facts, text};
+use super::{belief, environment, facts, text};
 use crate::clock::{self, Nanos, rfc3339};
 use hmac::Mac;
 use stayexec_policy::{CommandClass, redact};
@@ -25,6 +25,7 @@ impl Supervisor {
     /// Judges a start, now or once its operands were followed.
     pub(super) fn judge(&mut self, run: Uuid, event: Event) -> Result<(), String> {
         let session = self.sessions.get(&run).ok_or("this run is not known")?;
+        let event = belief::believed(session, event, clock::now());
         // A parser that panics on hostile text must neither allow nor take the other runs down with it.
         let read = || {
             let reading = agent::read(session, &event);
@@ -179,6 +180,7 @@ impl Supervisor {
             return Ok(());
         }
         let kept = workspace.store.asked(id).map_err(|e| e.to_string())?;
+        let event = &belief::believed(session, event.clone(), clock::now());
         // Grant and pattern are made again from the event; the verdict stays as it was given.
         let reading = catch_unwind(AssertUnwindSafe(|| agent::read(session, event))).unwrap_or(Reading::PLAIN);
         let Terms { grant, pattern, commands } = catch_unwind(AssertUnwindSafe(|| terms(session, event))).unwrap_or_default();

@@ -7,6 +7,7 @@
 mod agent;
 mod answering;
 mod asking;
+mod belief;
 mod check;
 mod confine;
 mod environment;

@@ -4,6 +4,7 @@
 //! Refuses shells, interpreters, wrappers and multi-call binaries alone, and, for Network and above and for files that are
 //! not what their names say, anything but the exact argument vector; such a file has to be the approved one still.
 
+use super::belief::Belief;
 use super::session::Session;
 use super::{environment, facts};
 use crate::clock::Nanos;
@@ -37,6 +38,8 @@ pub struct Pattern {
     environment: [u8; 32],
     class: CommandClass,
     shown: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    belief: Option<Belief>,
 }
 
 /// A remembered approval.
@@ -65,16 +68,21 @@ impl Pattern {
             }
             None => (None, facts::shape(session, event, class)?.describe()),
         };
-        Some(Self { words, script, environment, class, shown })
+        let belief = Belief::of(session, event);
+        let shown = belief.iter().fold(shown, |shown, belief| format!("{shown}; {}", belief.shown()));
+        Some(Self { words, script, environment, class, shown, belief })
     }
 
     /// Whether it covers a start of this class.
     pub fn covers(&self, session: &Session, event: &Event, class: CommandClass, environment: &[u8; 32]) -> bool {
         let script = event.script.as_ref().map(|script| script.digest);
-        class <= self.class
-            && self.script == script
-            && self.environment == *environment
-            && words(session, event, self.class) == Some(self.words)
+        let same = |event: &Event| words(session, event, self.class) == Some(self.words);
+        class <= self.class && self.script == script && self.environment == *environment && (same(event) || same(&unbelieved(event)))
+    }
+
+    /// The files that it takes to be what they are called.
+    pub fn belief(&self) -> Option<&Belief> {
+        self.belief.as_ref()
     }
 
     /// Whether it covers a command of this class that is only asked about, in the environment of a launch. `shape` says
@@ -90,6 +98,13 @@ impl Pattern {
     pub fn shown(&self) -> String {
         self.shown.clone()
     }
+}
+
+/// The event as it was before its file was believed: what was approved of that very file stays approved.
+fn unbelieved(event: &Event) -> Event {
+    let mut event = event.clone();
+    event.executable.unchanged = false;
+    event
 }
 
 /// Keyed digest of what counts: of a script that was read every word, elsewhere what the policy says; and of a file that is
@@ -204,6 +219,24 @@ mod tests {
         let run = |ctime| Event { script: Some(script.clone()), ..tool(ctime) };
         assert_eq!(covered(&run(1), &run(1), write, [0; 32])?, Some(true));
         assert_eq!(covered(&run(1), &run(2), write, [0; 32])?, Some(false));
+        Ok(())
+    }
+
+    #[test]
+    fn what_was_approved_of_a_file_stays_when_the_file_is_believed() -> Result<()> {
+        let tool = |unchanged, words: &[&str]| {
+            let mut event = event("/usr/bin/frobnicate", words);
+            event.executable.unchanged = unchanged;
+            event
+        };
+        let write = CommandClass::Write;
+        let x = ["frobnicate", "x"];
+        assert_eq!(covered(&tool(false, &x), &tool(true, &x), write, [0; 32])?, Some(true));
+        assert_eq!(covered(&tool(false, &x), &tool(true, &["frobnicate", "y"]), write, [0; 32])?, Some(false));
+        assert_eq!(covered(&tool(true, &x), &tool(false, &x), write, [0; 32])?, Some(false), "another file, or a changed one");
+        let mut other = tool(true, &x);
+        other.executable.id.ctime += 1;
+        assert_eq!(covered(&tool(false, &x), &other, write, [0; 32])?, Some(false));
         Ok(())
     }
 
