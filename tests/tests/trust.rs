@@ -112,17 +112,22 @@ fn what_is_in_a_trusted_folder_is_believed_until_it_is_written() -> Result<()> {
     Ok(())
 }
 
+/// Starts a text that waits for a line; by then `rg` has come.
+fn arriving<'s>(scene: &'s Scene, tools: &Tools, text: &str) -> Result<Running<'s>> {
+    fs::remove_file(tools.rg())?;
+    let launch = scene.run().env("PATH", tools.path()).tier("supervised").unconfined().input(Input::Open);
+    let mut running = launch.command(["bash", "-c", text]).start()?;
+    scene.warden()?;
+    tools.put(scene, "true")?;
+    running.press()?;
+    Ok(running)
+}
+
 #[test]
 fn a_program_that_came_during_the_run_is_asked_about() -> Result<()> {
     let scene = Scene::new()?;
     let tools = Tools::new(&scene)?;
-    fs::remove_file(tools.rg())?;
-    let text = "read -r; rg x; echo status $?";
-    let launch = scene.run().env("PATH", tools.path()).tier("supervised").unconfined().input(Input::Open);
-    let mut running = launch.command(["bash", "-c", text]).start()?;
-    scene.warden()?;
-    tools.put(&scene, "true")?;
-    running.press()?;
+    let running = arriving(&scene, &tools, "read -r; rg x; echo status $?")?;
     let question = scene.asked_once()?;
     assert_eq!((question.class.as_str(), question.argv.join(" ").as_str()), ("write", "rg x"));
     assert!(question.row["reasons"].to_string().contains("was changed during the run"), "{}", question.row);
@@ -155,13 +160,8 @@ fn a_link_says_which_program_a_file_is() -> Result<()> {
 fn a_person_may_believe_a_program_that_came_during_the_run() -> Result<()> {
     for scene in Scene::of_each_user()? {
         let tools = Tools::new(&scene)?;
-        fs::remove_file(tools.rg())?;
         let text = "read -r; rg a; echo first $?; rg b; echo second $?; rg --pre ./x c; echo runs $?; read -r; rg d; echo third $?";
-        let launch = scene.run().env("PATH", tools.path()).tier("supervised").unconfined().input(Input::Open);
-        let mut running = launch.command(["bash", "-c", text]).start()?;
-        scene.warden()?;
-        tools.put(&scene, "true")?;
-        running.press()?;
+        let mut running = arriving(&scene, &tools, text)?;
         let question = scene.asked_once()?;
         let believed = format!("`{}` as it is now is then believed to be what it is called", tools.rg().display());
         assert!(question.row["always_rule"].to_string().contains(&believed), "{}", question.row);
