@@ -138,10 +138,15 @@ fn own_libraries(start: &Exec<'_>, places: &Places<'_>, value: &str) -> bool {
 /// folders that would be taken anyway.
 fn own_setting(start: &Exec<'_>, places: &Places<'_>, variable: &str, value: &str) -> bool {
     let default = |folder: &str| value.strip_suffix(folder).is_some_and(|home| !home.is_empty() && home.as_bytes() == places.home);
+    let configured = |file: &str| {
+        let folder = || value.strip_suffix(file).map(|folder| format!("XDG_CONFIG_HOME={folder}"));
+        folder().is_some_and(|entry| start.baseline.iter().any(|known| *known == entry.as_bytes()))
+    };
     match variable {
         "LD_LIBRARY_PATH" => own_libraries(start, places, value),
         "CARGO_HOME" => default("/.cargo"),
         "RUSTUP_HOME" => default("/.rustup"),
+        "GOENV" => default("/.config/go/env") || configured("/go/env"),
         _ => false,
     }
 }

@@ -38,6 +38,7 @@ pub(super) struct Environment {
     patterns: Vec<(Box<str>, List)>,
     programs: Vec<Vec<Box<str>>>,
     tame: Map<Box<str>, Vec<Box<str>>>,
+    transport: Vec<Box<str>>,
 }
 
 /// Options of less that change nothing but how it shows: letters without a value, numbers, and prompts, which run nothing.
@@ -72,6 +73,7 @@ impl Environment {
         for (name, values) in &raw.tame {
             out.tame.insert(name.as_str().into(), values.split_whitespace().map(Into::into).collect());
         }
+        out.transport = raw.transport.split_whitespace().map(Into::into).collect();
         out.patterns.sort_by_key(|(_, list)| *list);
         out
     }
@@ -94,6 +96,11 @@ impl Environment {
                 "RUSTUP_TOOLCHAIN" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')),
                 _ => false,
             }
+    }
+
+    /// Its command is the way to a host for a program that is Network by itself wherever it uses it.
+    pub(super) fn is_transport(&self, name: &str) -> bool {
+        self.transport.iter().any(|known| known.as_ref() == name)
     }
 
     pub(super) fn meaning(&self, name: &str) -> Meaning<'_> {

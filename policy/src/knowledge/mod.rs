@@ -119,6 +119,10 @@ impl Knowledge {
     }
 
     /// Whether a value of a variable that may load code loads none.
+    pub(crate) fn is_transport(&self, variable: &str) -> bool {
+        self.base.as_ref().map_or(&self.environment, |base| &base.environment).is_transport(variable)
+    }
+
     pub(crate) fn is_tame(&self, variable: &str, value: &str) -> bool {
         self.base.as_ref().map_or(&self.environment, |base| &base.environment).is_tame(variable, value)
     }

@@ -99,6 +99,9 @@ pub(super) struct RawEntry {
 pub(super) struct RawEnvironment {
     /// The value is a command line.
     pub command: String,
+    /// Of `command`: what is started only where the program connects to a host, and does nothing but connect.
+    #[serde(default)]
+    pub transport: String,
     /// The value makes programs load code or read other configuration.
     pub load: String,
     /// As `load`, for some programs only: variables to programs.

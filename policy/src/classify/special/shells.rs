@@ -232,7 +232,9 @@ impl Judge<'_> {
                     // A pipe, and a dash for an input, stand in front of it.
                     let text = if name == "LESSOPEN" { text.trim_start_matches(['|', '-']) } else { text };
                     let inner = self.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
-                    (inner.class > CommandClass::Read)
+                    let lets_by = if self.knowledge.is_transport(name) { CommandClass::Network } else { CommandClass::Read };
+                    // Write is below Network, and no connection.
+                    (inner.class > CommandClass::Read && (inner.class != lets_by))
                         .then(|| Finding::new(inner.class, ReasonCode::Environment, format!("{name} names a command: {}", inner.reason)))
                 }
                 None => Some(Finding::new(
