@@ -5,7 +5,7 @@
 mod start;
 
 use start::{Behind, PLAIN, Start, assess, behind};
-use stayexec_policy::CommandClass::{self, Destructive, Read, Write};
+use stayexec_policy::CommandClass::{self, Destructive, Network, Read, Write};
 
 fn class(path: &str, argv: &[&str], environment: &[&str]) -> CommandClass {
     assess(&Start { path, argv, environment, root_owned: path.starts_with("/usr"), ..PLAIN }).class
@@ -60,6 +60,21 @@ fn toolchains_behind_their_launchers() {
     // Whoever could have put it there during the run.
     let changed = Start { path: cargo, argv: &[cargo, "--version"], root_owned: false, unchanged: false, ..PLAIN };
     assert_eq!(assess(&changed).class, Write);
+}
+
+#[test]
+fn what_go_and_shells_set_for_their_children() {
+    let go = |environment: &[&str]| class("/usr/lib/go-1.19/bin/go", &["go", "env", "GOMOD"], environment);
+    assert_eq!(go(&["GOENV=/home/dev/.config/go/env", "GIT_SSH_COMMAND=ssh -o ControlMaster=no -o BatchMode=yes"]), Read);
+    assert_eq!(go(&["GOENV=off"]), Read);
+    assert_eq!(go(&["GOENV=/tmp/x/go/env"]), Write);
+    let git = |environment: &[&str]| class("/usr/bin/git", &["git", "status", "--porcelain"], environment);
+    assert_eq!(git(&["GIT_SSH_COMMAND=ssh -o ControlMaster=no -o BatchMode=yes"]), Read);
+    assert_eq!(git(&["GIT_SSH_COMMAND=sh -c 'touch x'"]), Write);
+    assert_eq!(git(&["GIT_SSH_COMMAND=rm -r x"]), Destructive);
+    assert_eq!(class("/usr/bin/git", &["git", "fetch"], &["GIT_SSH_COMMAND=ssh"]), Network);
+    assert_eq!(class("/usr/bin/ls", &["ls"], &["IFS=\n"]), Read, "no shell takes it from there");
+    assert_eq!(class("/usr/bin/zsh", &["zsh", "-c", "ls"], &["IFS=x"]), Write);
 }
 
 #[test]

@@ -11,12 +11,12 @@ use super::question::Question;
 use super::questions::{Key, Open, Waiting};
 use super::remembered::Pattern;
 use super::supervisor::Supervisor;
+use super::verdicts::{class_of, unjudged, verdict};
 use super::workspaces::Workspace;
 use super::{belief, environment, facts, text};
 use crate::clock::{self, Nanos, rfc3339};
 use hmac::Mac;
-use stayexec_policy::{CommandClass, redact};
-use stayexec_protocol::{Asked, Decision, Event, Message, Reason, Stage, Verdict, Wire};
+use stayexec_protocol::{Decision, Event, Message, Reason, Stage, Verdict, Wire};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use uuid::Uuid;
@@ -232,53 +232,5 @@ impl Supervisor {
         part(&environment.to_bytes());
         part(&if alone { event.call.to_le_bytes().to_vec() } else { Vec::new() });
         mac.finalize().into_bytes().into()
-    }
-}
-
-fn class_of(rank: u8) -> CommandClass {
-    CommandClass::ALL.get(usize::from(rank)).copied().unwrap_or(CommandClass::Destructive)
-}
-
-/// What becomes of a start that cannot be judged.
-fn unjudged() -> Judgement {
-    Judgement {
-        decision: Decision::Deny,
-        class: CommandClass::Destructive,
-        reason: Reason::Unreadable,
-        note: "it cannot be judged".into(),
-        repeatable: false,
-        grant: None,
-        pattern: None,
-        commands: vec![],
-        agent: false,
-        keeps: false,
-        ignores_hangup: false,
-    }
-}
-
-/// The call as it may be stored and shown.
-fn told(asked: &Asked) -> Asked {
-    let target = redact::text(&String::from_utf8_lossy(&asked.target));
-    let safe = |bytes: &[u8]| text::folded(bytes).into_bytes();
-    Asked { function: safe(&asked.function), target: safe(target.as_bytes()), site: safe(&asked.site) }
-}
-
-fn verdict(event: &Event, reading: &Reading, judgement: &Judgement) -> Verdict {
-    let argv = redact::argv(&event.argv);
-    let command = reading.command().map(|text| text::command(&redact::text(&String::from_utf8_lossy(text))));
-    Verdict {
-        call: event.call,
-        decision: judgement.decision,
-        class: judgement.class as u8,
-        reason: judgement.reason,
-        shown: command.unwrap_or_else(|| text::line(&argv)).into_bytes(),
-        argv,
-        note: redact::text(&judgement.note).into_bytes(),
-        question: None,
-        repeatable: judgement.repeatable,
-        asked: event.asked.as_ref().map(told),
-        agent: judgement.agent,
-        keeps: judgement.keeps,
-        ignores_hangup: judgement.ignores_hangup,
     }
 }

@@ -4,7 +4,7 @@ use super::super::agent::Reading;
 use super::super::leads;
 use super::super::session::testing::{event, session};
 use super::*;
-use crate::config::{Cell, Frozen, PathText, Program};
+use crate::config::{Cell, Frozen, PathText, Program, RiskLevel};
 use stayexec_policy::{CommandClass, Tier};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -7,7 +7,7 @@ use super::again::Refusals;
 use super::arguments;
 use super::call::State;
 use super::calls::Calls;
-use super::capture::{self, Image};
+use super::capture::Image;
 use super::errand::Errands;
 use super::images::Images;
 use super::link::Link;
@@ -20,7 +20,7 @@ use super::trust::View;
 use super::waiting::Waiting;
 use super::wake::Wake;
 use super::watch::Watch;
-use super::{reaper, records};
+use super::{kin, reaper};
 use crate::journal::Journal;
 use crate::sys::notify::{Notification, Reply};
 use crate::sys::procfs::Procfs;
@@ -31,10 +31,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How often held images are looked at for signals.
-const SWEEP: Duration = Duration::from_millis(900);
+use std::time::Instant;
 
 /// What comes back from errands.
 #[derive(Debug)]
@@ -204,35 +201,6 @@ impl Gate {
         }
     }
 
-    fn deadline(&self) -> Option<Instant> {
-        let of = |number| match self.calls.state(number)? {
-            State::Looking(until) | State::Refusing(until) | State::Reading { until, .. } => Some(*until),
-            State::Ending(ending) => Some(ending.deadline()),
-            _ => None,
-        };
-        let sweep = self.calls.is_any_held().then_some(self.next_sweep);
-        let greeting = self.alone.as_ref().and_then(Alone::greeting);
-        self.calls.timed().filter_map(of).chain(sweep).chain(greeting).chain(self.stopping).chain(self.waiting.next()).min()
-    }
-
-    fn tick(&mut self, now: Instant) {
-        self.press(now);
-        for number in self.calls.timed().collect::<Vec<_>>() {
-            match self.calls.get_mut(number).map(|call| &mut call.state) {
-                Some(State::Looking(until) | State::Refusing(until) | State::Reading { until, .. }) if *until <= now => {
-                    self.too_late(number)
-                }
-                Some(State::Ending(ending)) => ending.tick(now),
-                _ => {}
-            }
-        }
-        self.tell_of_waiting(now);
-        if now >= self.next_sweep {
-            self.next_sweep = now + SWEEP;
-            self.sweep();
-        }
-    }
-
     /// The path and argument registers of a call that still waits; `None` for one that is gone.
     pub(super) fn request_of(&self, notification: &Notification) -> Option<Option<Request>> {
         let request = self.watch.during(|| arguments::request(notification).ok());
@@ -254,16 +222,9 @@ impl Gate {
 
     /// The processes of the tree above and with this one, nearest first.
     pub(super) fn ancestry(&self, pid: i32) -> Vec<Process> {
-        let chain = capture::ancestry(&self.procfs, pid, self.agent).into_iter();
+        let chain = kin::ancestry(&self.procfs, pid, self.agent).into_iter();
         // What left its parent hangs below the reaper, and above that is the person's own.
         chain.take_while(|above| above.pid as i32 != self.reaper).collect()
-    }
-
-    /// A library that the loader has skipped in silence must not look like a gate.
-    fn expect_greeting(&mut self, now: Instant) {
-        if self.alone.as_ref().and_then(Alone::greeting).is_some_and(|until| until <= now) {
-            let _ = process::kill(self.agent, libc::SIGKILL);
-        }
     }
 
     /// The run is over: held images die with the warden, and it is said of each that they did.
@@ -283,35 +244,5 @@ impl Gate {
         }
         self.link.send(&Message::End(status));
         if heard { Ok(status) } else { Err(io::Error::other("the program has not loaded the preload library, so nothing was asked for")) }
-    }
-
-    /// Appends a record and says once if it cannot be.
-    pub(super) fn record(&mut self, record: &Record) -> io::Result<()> {
-        match self.journal.append(record) {
-            Ok(_) => {
-                if std::mem::take(&mut self.unrecorded) {
-                    super::say("the journal can be written again; the run goes on");
-                }
-                Ok(())
-            }
-            Err(e) => {
-                self.say_unrecorded();
-                Err(e)
-            }
-        }
-    }
-
-    fn say_unrecorded(&mut self) {
-        if !std::mem::replace(&mut self.unrecorded, true) {
-            super::say("the journal cannot be written: nothing more is started until it can (is the disk full, or the file removed?)");
-        }
-    }
-
-    /// Refused before anything was loaded, with the reason in the journal.
-    pub(super) fn record_refusal(&mut self, number: u64, reason: stayexec_protocol::Reason, note: &str) {
-        let Some(call) = self.calls.get(number) else { return };
-        let record = records::refused(self.mode, number, call.notification.tid, call.request.as_ref(), reason, note);
-        // It is refused in any case; an unwritable journal has been reported.
-        let _ = self.record(&record);
     }
 }

@@ -11,7 +11,7 @@ use super::capture::Image;
 use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::intake::{LOOK, is_absence};
-use super::{arguments, capture, records, repeat};
+use super::{arguments, capture, kin, records, repeat};
 use stayexec_protocol::{Answer, Decision, Event, Message, Mode, Reason, Stage, Verdict, Withdrawal};
 use std::io;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Gate {
         }
         // Its ancestors, as an image's, without itself.
         event.ancestry = self.makers(event.process.pid as i32);
-        event.elders = capture::descendants(&self.procfs, event.process.pid as i32);
+        event.elders = kin::descendants(&self.procfs, event.process.pid as i32);
         let before = self.images.runs(event.process.pid, event.process.start);
         event.agent = self.starter(before, &event.process, &event.ancestry);
         let parent = event.ancestry.first().map_or(0, |parent| parent.pid as i32);

@@ -8,7 +8,7 @@ use super::call::{Asker, Call, State, Subject};
 use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::lookup::{self, Found};
-use super::{arguments, capture, repeat};
+use super::{arguments, capture, kin, repeat};
 use crate::sys::filter::{self, Told};
 use crate::sys::notify::{self, Reply};
 use crate::sys::{pidfd, process, ptrace};
@@ -107,7 +107,7 @@ impl Gate {
             Ok(event) if self.is_refused_again(number, &event) => {}
             Ok(mut event) => {
                 event.ancestry = [event.process.clone()].into_iter().chain(self.makers(event.process.pid as i32)).collect();
-                event.elders = capture::descendants(&self.procfs, event.process.pid as i32);
+                event.elders = kin::descendants(&self.procfs, event.process.pid as i32);
                 let parent = event.ancestry.get(1).map_or(0, |parent| parent.pid as i32);
                 event.asked = self.beside.as_mut().and_then(|beside| beside.told(&event, parent));
                 let digest = repeat::digest(&self.key, &event);

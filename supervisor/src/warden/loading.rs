@@ -10,7 +10,7 @@ use super::gate::{Errand, Gate};
 use super::hold::Rest;
 use super::images::Runs;
 use super::intake::LOOK;
-use super::{capture, ending, repeat};
+use super::{capture, ending, kin, repeat};
 use crate::sys::arch::Registers;
 use crate::sys::ptrace::{self, Change};
 use stayexec_protocol::{Message, Reason, Script};
@@ -171,7 +171,7 @@ impl Gate {
         let repeated = if is_first { self.repeats.get(&repeat::likeness(&digest, &image.event), number) } else { None };
         if repeated.is_none() {
             image.event.ancestry = self.images.makers(self.ancestry(image.parent));
-            image.event.elders = capture::descendants(&self.procfs, image.event.process.pid as i32);
+            image.event.elders = kin::descendants(&self.procfs, image.event.process.pid as i32);
             image.event.agent = self.starter(image.before, &image.event.process, &image.event.ancestry);
             self.link.send(&Message::Judge(image.event.clone()));
         }
