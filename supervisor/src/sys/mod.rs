@@ -8,6 +8,7 @@ pub mod arch;
 pub mod filter;
 pub mod memory;
 pub mod notify;
+pub mod own_memory;
 pub mod path;
 pub mod peer;
 pub mod pidfd;

@@ -199,13 +199,6 @@ pub fn set_descriptor_limit(limit: DescriptorLimit) {
     let _ = setrlimit(Resource::RLIMIT_NOFILE, limit.0, limit.1);
 }
 
-/// Gives what was freed on the heap back to the kernel (malloc_trim(3)).
-pub fn trim_heap() {
-    #[cfg(target_env = "gnu")]
-    // SAFETY: touches only the allocator's own state, under its own lock.
-    let _ = unsafe { libc::malloc_trim(0) };
-}
-
 /// Whether the thread `tid` is the leader of its process: tgkill(2) of nothing finds it under its own number.
 pub fn is_leader(tid: i32) -> bool {
     // SAFETY: numbers only; signal 0 is never sent.

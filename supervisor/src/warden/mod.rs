@@ -60,7 +60,7 @@ pub use fence::Writable;
 pub use plan::{Plan, RunError, User};
 
 use crate::journal::{self, Journal};
-use crate::sys::{notify, process, procfs::Procfs, random};
+use crate::sys::{notify, own_memory, process, procfs::Procfs, random};
 use gate::Gate;
 use stayexec_protocol::ask::Form;
 use stayexec_protocol::{Enlist, Mode};
@@ -156,8 +156,9 @@ pub fn run(plan: &Plan) -> Result<u8, RunError> {
     } else {
         launched.go.go().map_err(step("start the agent"))?;
     }
-    // Reading the configuration took room that the gate, which stays for hours, has no use for.
-    process::trim_heap();
+    // The way here took room that the gate, which stays for hours, has no use for.
+    own_memory::trim_heap();
+    own_memory::let_go_of_code();
     gate.run().map(exit_status).map_err(step("keep the gate"))
 }
 
