@@ -175,14 +175,8 @@ impl Judge<'_> {
             Some(Writes::First) => operands.first().map_or(&[], std::slice::from_ref),
         };
         for &at in written {
-            let target = &args[at];
-            let whole = target.head() == "/" || target.head() == "/*";
-            if (whole || (target.head().len() > 1 && target.head().starts_with('/')))
-                && paths::is_system(target.head())
-                && !paths::is_sink(&target.text)
-            {
-                let reason = format!("changes {}", target.head());
-                out.raise_at(Finding::new(CommandClass::Destructive, ReasonCode::SystemPath, reason), entry.at);
+            if let Some(finding) = paths::changed(&args[at]) {
+                out.raise_at(finding, entry.at);
             }
         }
     }

@@ -93,6 +93,14 @@ pub(crate) fn write(target: &Arg) -> Option<Finding> {
     Some(Finding::new(CommandClass::Write, ReasonCode::Redirection, "writes to a file"))
 }
 
+/// A file that is changed where it lies: below a system directory that cannot be taken back.
+pub(crate) fn changed(target: &Arg) -> Option<Finding> {
+    let head = target.head();
+    let whole = head == "/" || head == "/*";
+    ((whole || (head.len() > 1 && head.starts_with('/'))) && is_system(head) && !is_sink(&target.text))
+        .then(|| Finding::new(CommandClass::Destructive, ReasonCode::SystemPath, format!("changes {head}")))
+}
+
 /// A read from this target.
 pub(crate) fn read(target: &Arg) -> Option<Finding> {
     if target.is_open() && (target.altered || target.known == 0 && (target.risky || target.outside)) {

@@ -41,6 +41,16 @@ impl Judge<'_> {
             return;
         };
         let inner = Scope { level: scope.level + 1, ..scope.clone() };
+        if entry.skip > 0 && args[start - 1].full() == Some("--") {
+            out.raise(Finding::new(CommandClass::Write, ReasonCode::UnlistedOption, "a command behind dashes that may be its name"));
+        }
+        if entry.payload == Some(Payload::Texts) {
+            for &at in rest.iter().skip_while(|&&at| at != start) {
+                let child = self.read_by("sh", false, || self.text_arg(&args[at], &inner));
+                out.add(child, self.explain);
+            }
+            return;
+        }
         let child = match entry.payload {
             Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
@@ -49,6 +59,12 @@ impl Judge<'_> {
             }
             _ => {
                 let mut child = self.external(&args[start..], &inner);
+                // What a container starts instead of its own, and the words for that.
+                if let Some(program) = vetted.value(&["--entrypoint"]) {
+                    let words: Vec<Arg> = std::iter::once(program).chain(&args[start..]).cloned().collect();
+                    let other = self.external(&words, &inner);
+                    child.add(other, self.explain);
+                }
                 if let Some(word) = vetted.value(&["-a"]).filter(|_| name == "exec") {
                     self.renamed(&args[start..], word, &inner, &mut child);
                 }
@@ -64,7 +80,9 @@ impl Judge<'_> {
     /// Where the command begins that a wrapper starts.
     pub fn payload_start(&self, entry: &Entry, args: &[Arg], vetted: &Vetted) -> Option<usize> {
         let mut rest = vetted.operands.get(entry.skip..)?.iter().copied();
-        rest.find(|&at| !(entry.assigns && split_assignment(&args[at]).is_some()))
+        let assigns = |at: usize| entry.assigns && split_assignment(&args[at]).is_some();
+        // Behind a host or a container the dashes say where the command begins.
+        rest.find(|&at| !(assigns(at) || (entry.skip > 0 && args[at].full() == Some("--"))))
     }
 
     /// A command that a program starts: no function of the text is meant.

@@ -150,6 +150,13 @@ impl Judge<'_> {
         {
             return;
         }
+        for arg in args.iter().filter(|_| !entry.anywhere.is_empty()) {
+            crate::steps::step(arg.known);
+            if let Some(class) = entry.worst(arg.head()) {
+                let reason = format!("{name} with {}", crate::display::word(&arg.text));
+                out.raise_at(Finding::new(class, ReasonCode::Operand, reason), entry.at);
+            }
+        }
         if self.asked(entry, name, args, scope, out) {
             return;
         }

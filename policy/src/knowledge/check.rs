@@ -12,7 +12,7 @@ pub(super) fn repeated(file: &File) -> Option<(&str, &str)> {
     file.keys().find_map(|names| names.split('|').find(|name| !seen.insert(*name)).map(|name| (names.as_str(), name)))
 }
 
-/// An entry with an option that raises has an example of what it is without, and one that is worse. The name of one that
+/// An entry with an option or a word that raises has an example of what it is without, and one that is worse. The name of one that
 /// has not.
 pub(super) fn unshown(name: &str, entry: &RawEntry) -> Option<String> {
     let class = entry.class.unwrap_or(if entry.payload.is_some() { CommandClass::Read } else { CommandClass::Write });
@@ -24,6 +24,7 @@ pub(super) fn unshown(name: &str, entry: &RawEntry) -> Option<String> {
         (&entry.destructive, CommandClass::Destructive),
     ];
     let raises = roles || !entry.asks.is_empty() || raising.iter().any(|(list, worse)| !list.is_empty() && *worse > class);
+    let raises = raises || entry.anywhere.keys().any(|worse| *worse > class);
     let classes: BTreeSet<CommandClass> = entry.examples.values().copied().collect();
     if raises && classes.len() < 2 {
         return Some(name.to_owned());

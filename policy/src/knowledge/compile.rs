@@ -89,7 +89,7 @@ impl Entry {
         let worse = |option: &Opt| option.class > class || matches!(option.role, Role::Sink | Role::Run | Role::Exec);
         Ok(Self {
             at,
-            guarded: raw.payload.is_some() || !asks.is_empty() || options.values().any(worse),
+            guarded: raw.payload.is_some() || !raw.anywhere.is_empty() || !asks.is_empty() || options.values().any(worse),
             class,
             bare: raw.bare.or(if has_sub { Some(raw.class.unwrap_or(CommandClass::Write)) } else { None }),
             options,
@@ -120,6 +120,7 @@ impl Entry {
                 None => None,
                 Some("argv") => Some(Payload::Argv),
                 Some("text") => Some(Payload::Text),
+                Some("texts") => Some(Payload::Texts),
                 Some("dashes") => Some(Payload::Dashes),
                 Some(other) => return Err(flaw(format!("payload = \"{other}\""))),
             },
@@ -130,6 +131,8 @@ impl Entry {
             special: raw.special.as_deref().map(Into::into),
             sub,
             patterns,
+            anywhere: raw.anywhere.iter().flat_map(|(class, list)| words(list).into_iter().map(|word| (word, *class))).collect(),
+            caseless: raw.caseless,
         })
     }
 }

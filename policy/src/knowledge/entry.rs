@@ -1,5 +1,6 @@
 //! The compiled form of an entry, and how options and subcommands are looked up in it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::option::Opt;
@@ -23,6 +24,7 @@ impl std::fmt::Display for At {
 pub(crate) enum Payload {
     Argv,
     Text,
+    Texts,
     Dashes,
 }
 
@@ -70,6 +72,9 @@ pub(crate) struct Entry {
     pub sub: Map<Box<str>, Arc<Entry>>,
     /// Subcommands written as `describe-*`.
     pub patterns: Vec<(Box<str>, Arc<Entry>)>,
+    /// Words that make it worse wherever they stand.
+    pub anywhere: Vec<(Box<str>, CommandClass)>,
+    pub caseless: bool,
 }
 
 impl Entry {
@@ -78,8 +83,19 @@ impl Entry {
     }
 
     pub fn subcommand(&self, word: &str) -> Option<&Self> {
+        let word = &*self.spelled(word);
         let listed = self.sub.get(word);
         listed.or_else(|| self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, entry)| entry)).map(Arc::as_ref)
+    }
+
+    /// The worst that a word makes of it, wherever it stands.
+    pub fn worst(&self, word: &str) -> Option<CommandClass> {
+        let word = &*self.spelled(word);
+        self.anywhere.iter().filter(|(pattern, _)| matches(pattern, word)).map(|(_, class)| *class).max()
+    }
+
+    fn spelled<'a>(&self, word: &'a str) -> Cow<'a, str> {
+        if self.caseless { word.to_ascii_lowercase().into() } else { word.into() }
     }
 
     /// A long option by its name or an unambiguous beginning of it, as `getopt_long` does; and the name in full.
@@ -104,9 +120,10 @@ impl Entry {
     }
 }
 
-/// `*` at the end, or in front.
+/// `*` at the end, in front, or both.
 pub(crate) fn matches(pattern: &str, word: &str) -> bool {
     match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+        (Some(middle), Some(_)) => word.contains(&middle[1..]),
         (Some(prefix), _) => word.starts_with(prefix),
         (_, Some(suffix)) => word.ends_with(suffix),
         _ => pattern == word,

@@ -35,6 +35,7 @@ const FILES: &[(&str, &str)] = &files![
     "text.toml",
     "git.toml",
     "packages.toml",
+    "projects.toml",
     "network.toml",
     "system.toml",
     "languages.toml",

@@ -70,7 +70,7 @@ pub(super) struct RawEntry {
     pub except: String,
     /// Which operands are written: `all`, `last`, `first`.
     pub writes: Option<String>,
-    /// `argv`, `text`, `dashes` (after `--`).
+    /// `argv`, `text`, `texts` (each operand is one), `dashes` (after `--`).
     pub payload: Option<String>,
     /// Operands before the payload.
     pub skip: usize,
@@ -89,6 +89,10 @@ pub(super) struct RawEntry {
     /// Subcommand words by class; they take `common` options.
     pub verbs: BTreeMap<CommandClass, String>,
     pub sub: BTreeMap<String, RawEntry>,
+    /// Words by class that make it that, wherever among its arguments they stand.
+    pub anywhere: BTreeMap<CommandClass, String>,
+    /// Subcommands and words may be written in capitals.
+    pub caseless: bool,
     /// `"command line" = "class"`, held by a test.
     pub examples: BTreeMap<Spanned<String>, CommandClass>,
 }

@@ -50,6 +50,11 @@ pub(super) fn tar(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         out.raise_at(Finding::new(CommandClass::Network, ReasonCode::Operand, "an archive of another host"), call.entry.at);
     }
     judge.vetted(call.entry, call.name, &args, &vetted, scope, out);
+    // What is taken out of an archive below a system directory stays there.
+    let takes = ["-x", "--extract", "--get"].iter().any(|flag| vetted.has(flag));
+    if takes && let Some(finding) = vetted.value(&["-C", "--directory"]).and_then(paths::changed) {
+        out.raise_at(finding, call.entry.at);
+    }
     let archive = vetted.value(&["-f", "--file"]);
     let remote = |arg: &Arg| arg.head().split('/').next().is_some_and(|first| first.contains(':'));
     if archive.is_some_and(remote) && !vetted.has("--force-local") {

@@ -24,6 +24,10 @@ pub(super) fn listing(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
         "--remotes",
     ];
     let tag = call.entry.short('s').is_some();
+    // `-d --force` is `-D`.
+    if !tag && (vetted.has("-d") || vetted.has("--delete")) && (vetted.has("-f") || vetted.has("--force")) {
+        raise(out, call, CommandClass::Destructive, "git branch that deletes what is not merged");
+    }
     let asked = vetted
         .flags
         .iter()
@@ -88,6 +92,12 @@ pub(super) fn reflog(call: &Call<'_>, out: &mut Part) -> bool {
     false
 }
 
+/// Endings of files that no branch has.
+const ENDINGS: &[&str] = &[
+    "c", "cc", "cpp", "cs", "css", "go", "h", "hpp", "html", "java", "js", "json", "jsx", "kt", "lock", "md", "php", "pl", "proto", "py",
+    "rb", "rs", "scss", "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
+];
+
 /// `git checkout`: a branch is Write, files are overwritten without a way back.
 pub(super) fn checkout(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
@@ -96,7 +106,18 @@ pub(super) fn checkout(call: &Call<'_>, out: &mut Part) -> bool {
         out.raise_at(finding.clone(), call.entry.at);
     }
     let creates = vetted.taken.iter().any(|taken| matches!(taken.option.as_str(), "-b" | "-B" | "--orphan"));
+    // A path, by its look: of a name alone nobody can say whether it is a branch.
+    let path = |text: &str| {
+        let ending = text
+            .rsplit_once('/')
+            .map_or(text, |(_, last)| last)
+            .rsplit_once('.')
+            .map(|(stem, ending)| (!stem.is_empty()).then_some(ending));
+        ["./", "../", ":"].iter().any(|begin| text.starts_with(begin)) || ending.flatten().is_some_and(|ending| ENDINGS.contains(&ending))
+    };
     let files = vetted.dashes.is_some()
+        || ["--ours", "--theirs"].iter().any(|flag| vetted.has(flag))
+        || (!creates && vetted.operands.iter().any(|&at| path(&call.args[at].text) || call.args[at].text.contains('*')))
         || vetted.operands.iter().any(|&at| matches!(call.args[at].full(), Some("." | "./")))
         || (vetted.operands.len() > 1 && !creates);
     if files {

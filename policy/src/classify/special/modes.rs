@@ -60,7 +60,13 @@ pub(super) fn chart(call: &Call<'_>, out: &mut Part) -> bool {
 /// What stands behind an `@` is a host, a version that a host is asked for, or a file with further options.
 pub(super) fn at_host(call: &Call<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
-    if vetted.operands.iter().any(|&at| call.args[at].text.contains('@')) {
+    let mut operands = vetted.operands.iter().map(|&at| &call.args[at]);
+    // A package by its version is fetched and built; what follows it is the program's.
+    if call.name == "go run" {
+        if operands.next().is_some_and(|first| first.text.contains('@')) {
+            raise(out, call, CommandClass::Install, "runs a package of another host");
+        }
+    } else if operands.any(|arg| arg.text.contains('@')) {
         raise(out, call, CommandClass::Network, "asks another host");
     }
     false

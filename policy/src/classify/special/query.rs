@@ -79,6 +79,19 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         }
     }
     let _ = (judge, scope);
+    for taken in vetted.taken.iter().filter(|taken| taken.role == crate::knowledge::Role::Sink) {
+        if let Some(finding) = super::super::paths::write(&taken.value) {
+            out.raise_at(finding, call.entry.at);
+        }
+    }
+    if packer && !asking {
+        for finding in vetted.operands.iter().filter_map(|&at| super::super::paths::changed(&call.args[at])) {
+            out.raise_at(finding, call.entry.at);
+        }
+    }
+    if matches!(call.name, "pacman" | "yay" | "paru" | "pamac") && vetted.has("-S") && called(&["-c", "--clean"]) {
+        raise(out, call, CommandClass::Destructive, "drops packages that were kept");
+    }
     if vetted.operands.iter().any(|&at| super::super::effect::is_address(&call.args[at])) {
         raise(out, call, CommandClass::Network, "reads from another host");
     }

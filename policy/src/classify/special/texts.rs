@@ -2,8 +2,9 @@
 
 use super::super::args::Arg;
 use super::super::gather::Reach;
-use super::super::judge::{Judge, Raise, Scope};
+use super::super::judge::{Feed, Judge, Raise, Scope, part};
 use super::super::language;
+use super::super::payload::deeper;
 use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::{CommandClass, Part, ReasonCode};
@@ -64,6 +65,12 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         return true;
     }
     let texts = program(call, &vetted, &["-e", "--expression"]);
+    let option = |name: &str| vetted.has(name) || vetted.value(&[name]).is_some();
+    if option("-i") || option("--in-place") {
+        for finding in vetted.operands.iter().filter_map(|&at| super::super::paths::changed(&call.args[at])) {
+            out.raise(finding);
+        }
+    }
     let whole = texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
     let unknown = texts.iter().any(|text| !usable(text) || text.text.chars().all(|c| c == super::super::args::UNKNOWN));
     if unknown {
@@ -84,6 +91,7 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     if vetted.info {
         return true;
     }
+    raise(out, call.entry.class, "a database client whose statements are not known for certain");
     for taken in &vetted.taken {
         if taken.role == crate::knowledge::Role::Sink
             && let Some(finding) = super::super::paths::write(&taken.value)
@@ -125,4 +133,27 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         raise(out, language::sql::classify(&text.text, client, judge.knowledge.sql()), "SQL that changes something, or is not understood");
     }
     true
+}
+
+/// `at now <<< TEXT`: what it is fed is a text of a shell that runs later, and nobody judges it then.
+pub(super) fn fed(judge: &Judge<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    if let Some(text) = &scope.feed.text {
+        let child = judge.text_part(text, Some(scope.vars), scope.level + 1, &Feed::default());
+        out.add(child, judge.explain);
+    }
+    false
+}
+
+/// Without a command of its own it takes one from each line of its input.
+pub(super) fn lines(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    if let Some(text) = scope.feed.text.as_ref().filter(|_| vet(call.entry, call.args).operands.is_empty()) {
+        let inner = Scope { feed: Feed::default(), ..deeper(scope) };
+        for line in text.lines().filter(|_| judge.spend()) {
+            let words: Vec<Arg> = line.split_whitespace().map(Arg::closed).collect();
+            let mut child = part(judge.text(&words));
+            judge.entry(call.entry, call.name, &words, &inner, &mut child);
+            out.add(child, judge.explain);
+        }
+    }
+    false
 }

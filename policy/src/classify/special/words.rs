@@ -1,5 +1,6 @@
 //! Programs that are told what to do by words of their own: `command -v`, `less +…`, `ip OBJECT VERB`, the verbs of clouds.
 
+use super::super::args::Arg;
 use super::super::judge::{Judge, Raise, Scope};
 use super::super::payload::deeper;
 use super::super::vet::vet;
@@ -121,20 +122,37 @@ pub(super) fn sysctl(call: &Call<'_>, out: &mut Part) -> bool {
     false
 }
 
-/// Verbs that destroy, in a command line of a cloud service.
+/// Verbs that destroy, in a command line of a cloud service: `delete-x`, `x-delete-y`, `x:destroy`, `DeleteX`.
 pub(super) fn cloud(call: &Call<'_>, out: &mut Part) -> bool {
+    const VERBS: &[&str] = &["delete", "terminate", "destroy", "purge", "remove", "deregister", "wipe", "drop"];
+    let listed = |word: &str| VERBS.contains(&word);
+    let camel = |word: &str, verb: &str| {
+        let (Some(head), Some(rest)) = (word.get(..verb.len()), word.get(verb.len()..)) else { return false };
+        head.eq_ignore_ascii_case(verb) && [head, rest].iter().all(|part| part.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
     let verb = |word: &str| {
-        ["delete", "terminate", "destroy", "purge", "remove", "deregister", "wipe", "drop"]
-            .iter()
-            .any(|bad| word == *bad || (word.starts_with(bad) && word[bad.len()..].starts_with('-')))
+        listed(word.split(['-', ':']).next().unwrap_or_default())
+            || VERBS.iter().any(|verb| camel(word, verb))
             || matches!(word, "rm" | "rb" | "del")
     };
-    if call.args.iter().filter(|arg| !arg.text.starts_with('-')).any(|arg| verb(arg.head())) {
+    // The verb of a service stands in its second word: `batch-delete-image`, `schedule-key-deletion`.
+    let operation = |word: &str| {
+        let mut parts = word.split(['-', ':', '_', '.']);
+        !word.starts_with("cancel") && parts.any(|part| listed(part) || part == "deletion")
+    };
+    let mut words = call.args.iter().filter(|arg| !arg.text.starts_with('-')).map(Arg::head);
+    let destroys =
+        words.clone().any(verb) || words.clone().take(2).any(operation) || call.args.iter().any(|arg| arg.head().starts_with("--delete"));
+    let asks = matches!(call.args, [only] if matches!(only.full(), Some("--version" | "version" | "help")));
+    if destroys {
         raise(out, call, CommandClass::Destructive, "deletes something in the cloud");
-    } else if call.args.first().and_then(|arg| arg.full()).is_some_and(|word| call.entry.subcommand(word).is_some()) {
-        // What it keeps on this machine.
+    } else if words.next().is_some_and(|word| call.entry.subcommand(word).is_some()) {
+        // What it keeps on this machine, and what the table knows of a service.
+        if call.args.first().is_some_and(|arg| arg.text.starts_with('-')) {
+            raise(out, call, CommandClass::Network, "talks to a cloud service");
+        }
         return false;
-    } else if !matches!(call.args, [only] if matches!(only.full(), Some("--version" | "version" | "help"))) && !call.args.is_empty() {
+    } else if !asks && !call.args.is_empty() {
         raise(out, call, CommandClass::Network, "talks to a cloud service");
     }
     true

@@ -110,6 +110,9 @@ fn one(statement: &str, client: Client, known: &Sql) -> CommandClass {
         "drop" | "truncate" => Destructive,
         "delete" if !has("where") => Destructive,
         "alter" if has("drop") => Destructive,
+        // Logs and positions of a server that restores lean on.
+        "purge" => Destructive,
+        "reset" if has("master") || has("slave") || has("replica") || has("logs") || has("persist") => Destructive,
         "install" if client == Client::Duckdb => CommandClass::Install,
         "set" if !known.is_setting(&words[1..]) => Write,
         "from" | "summarize" if client != Client::Duckdb => Write,
@@ -120,7 +123,9 @@ fn one(statement: &str, client: Client, known: &Sql) -> CommandClass {
                 "vacuum", "copy", "prepared",
             ];
             let reaches = ["outfile", "dumpfile", "into"];
-            if has("drop") && first != "show" || has("truncate") && first == "with" {
+            let whole = |statement: &str| statement.contains("delete") && !statement.contains("where");
+            let deletes = (first == "with" || first == "explain" && has("analyze")) && has("delete") && lower.split(['(', ')']).any(whole);
+            if has("drop") && first != "show" || has("truncate") && first == "with" || deletes {
                 Destructive
             } else if changes.iter().any(|word| has(word) && !(first == "show" || (*word == "replace" && lower.contains("replace("))))
                 || reaches.iter().any(|word| has(word))
