@@ -12,7 +12,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
     let mut feed = scope.feed.clone();
     let mut download = false;
     let mut tame = scope.feed.tame;
-    for (index, stage) in stages.iter().enumerate() {
+    for stage in stages {
         if !judge.spend() {
             into.raise(super::walk::opaque("more commands than the classifier reads", true));
             return;
@@ -27,7 +27,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
         download |= part.class >= CommandClass::Network;
         tame = scope.vars.tame_stage(stage, tame);
         let walked = walked(walk, stage, scope).or(feed.walked);
-        feed = Feed { text: printed(stage, index, scope).map(std::rc::Rc::from), fed: true, download, tame, walked };
+        feed = Feed { text: printed(stage, scope).map(std::rc::Rc::from), fed: true, download, tame, walked };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));
@@ -55,11 +55,11 @@ fn walked(walk: &Walk<'_, '_>, stage: &Command, scope: &Scope<'_>) -> Option<std
     Some(std::rc::Rc::new(roots))
 }
 
-/// The text that `echo` or `printf` with known words would print.
-fn printed(stage: &Command, index: usize, scope: &Scope<'_>) -> Option<String> {
+/// The text that `echo` or `printf` with known words would print: what flows into them they leave alone.
+fn printed(stage: &Command, scope: &Scope<'_>) -> Option<String> {
     let Command::Simple(simple) = stage else { return None };
     let name = simple.words.first().and_then(Word::literal)?;
-    if index > 0 || !simple.redirs.is_empty() || !matches!(&*name, "echo" | "printf") {
+    if !simple.redirs.is_empty() || !matches!(&*name, "echo" | "printf") {
         return None;
     }
     let mut words = Vec::new();

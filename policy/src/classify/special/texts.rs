@@ -88,7 +88,8 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     for finding in &vetted.findings {
         out.raise_at(finding.clone(), call.entry.at);
     }
-    if vetted.info {
+    let alone = vetted.operands.is_empty() && vetted.taken.is_empty() && vetted.unlisted.is_empty();
+    if vetted.info && (alone || call.entry.class == CommandClass::Read) {
         return true;
     }
     raise(out, call.entry.class, "a database client whose statements are not known for certain");
