@@ -7,7 +7,7 @@ use super::args::Arg;
 use super::gather::Reach;
 use super::judge::{Feed, Judge, Raise, Scope, part};
 use super::paths;
-use super::payload::replaced;
+use super::payload::{deeper, replaced};
 use super::vet::{Finding, Taken, Vetted, vet};
 use crate::knowledge::{Entry, Role, Writes};
 use crate::{CommandClass, Part, ReasonCode};
@@ -133,6 +133,16 @@ impl Judge<'_> {
                 let class = entry.class.max(CommandClass::Write);
                 let word = crate::display::word(&args[at].text);
                 out.raise_at(Finding::new(class, ReasonCode::UnknownSubcommand, format!("{name} {word} is not known")), entry.at);
+                // An option that nobody listed may have taken this word for its value.
+                let later = vetted.operands.iter().skip(1).take(if vetted.unlisted.is_empty() { 0 } else { 2 });
+                for (&at, below) in later.filter_map(|at| Some((at, entry.subcommand(args[*at].full()?)?))) {
+                    let full = format!("{name} {}", args[at].text);
+                    let mut inner = part(String::new());
+                    self.entry(below, &full, &args[at + 1..], &deeper(scope), &mut inner);
+                    if inner.class > out.class {
+                        adopt(out, inner);
+                    }
+                }
                 self.collect_words(name, &args[at..]);
             }
         }

@@ -41,6 +41,10 @@ impl Judge<'_> {
             return;
         };
         let inner = Scope { level: scope.level + 1, ..scope.clone() };
+        // `sudo -e FILE` starts an editor, and writes what it is given.
+        if name == "sudo" && (vetted.has("-e") || vetted.has("--edit")) {
+            args[start..].iter().filter_map(super::paths::changed).for_each(|found| out.raise_at(found, entry.at));
+        }
         if entry.skip > 0 && args[start - 1].full() == Some("--") {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::UnlistedOption, "a command behind dashes that may be its name"));
         }
@@ -51,6 +55,12 @@ impl Judge<'_> {
             }
             return;
         }
+        // `flock FILE -c TEXT`: an option of its own behind what it skips.
+        let option = args[start].full().and_then(|word| entry.options.get(word)).filter(|option| option.role == Role::Run);
+        if let Some(text) = option.and_then(|_| args.get(start + 1)) {
+            let child = self.read_by("sh", false, || self.text_arg(text, &inner));
+            out.add(child, self.explain);
+        }
         let child = match entry.payload {
             Some(Payload::Text) => {
                 let words: Vec<Arg> = args[start..].to_vec();
@@ -60,7 +70,7 @@ impl Judge<'_> {
             _ => {
                 let mut child = self.external(&args[start..], &inner);
                 // What a container starts instead of its own, and the words for that.
-                if let Some(program) = vetted.value(&["--entrypoint"]) {
+                if let Some(program) = vetted.value(&["--entrypoint", "--command"]).filter(|_| entry.skip == 1) {
                     let words: Vec<Arg> = std::iter::once(program).chain(&args[start..]).cloned().collect();
                     let other = self.external(&words, &inner);
                     child.add(other, self.explain);

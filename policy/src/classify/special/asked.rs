@@ -3,7 +3,7 @@
 //! Each raises what goes beyond that and leaves options and operands to the table.
 
 use super::super::args::{Arg, UNKNOWN};
-use super::super::judge::Judge;
+use super::super::judge::{Judge, Raise};
 use super::super::vet::vet;
 use super::{Call, raise};
 use crate::{CommandClass, Part};
@@ -26,6 +26,13 @@ pub(super) fn local(call: &Call<'_>, out: &mut Part) -> bool {
 /// `ffmpeg -i FILE` says what the file is; with `-f null -` it is decoded, and thrown away.
 pub(super) fn ffmpeg(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
     let mut words = call.args.iter().map(|arg| arg.full().unwrap_or_default()).filter(|word| !matches!(*word, "-hide_banner" | "-nostdin"));
+    // The last word is what it writes, unless that is what it reads.
+    if let [.., before, last] = call.args
+        && before.full() != Some("-i")
+        && let Some(finding) = super::super::paths::changed(last)
+    {
+        out.raise_at(finding, call.entry.at);
+    }
     let (Some("-i"), Some(file)) = (words.next(), words.next()) else { return false };
     let rest: Vec<&str> = words.collect();
     if file.contains(':') {

@@ -4,7 +4,8 @@
 
 use super::super::args::Arg;
 use super::super::gather::Reach;
-use super::super::judge::Judge;
+use super::super::judge::{Judge, Raise};
+use super::super::paths;
 use super::Call;
 use crate::Part;
 
@@ -110,7 +111,9 @@ fn passed_on(word: &str) -> bool {
     word.starts_with("-W") && word.contains(',')
 }
 
-pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, _out: &mut Part) -> bool {
+pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, out: &mut Part) -> bool {
+    let written = call.args.windows(2).filter(|pair| pair[0].full() == Some("-o")).filter_map(|pair| paths::changed(&pair[1]));
+    written.for_each(|found| out.raise_at(found, call.entry.at));
     let Some(words) = call.args.iter().map(Arg::full).collect::<Option<Vec<&str>>>() else { return false };
     let preprocesses = call.name.starts_with("cpp");
     let (mut looks, mut prints, mut compiles, mut nowhere, mut inputs, mut at) = (preprocesses, false, false, false, 0, 0);

@@ -84,6 +84,10 @@ pub(super) fn query(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             out.raise_at(finding, call.entry.at);
         }
     }
+    if call.name == "ssh-keygen" && !asking {
+        let file = vetted.value(&["-f"]).and_then(super::super::paths::changed);
+        file.into_iter().for_each(|finding| out.raise_at(finding, call.entry.at));
+    }
     if packer && !asking {
         for finding in vetted.operands.iter().filter_map(|&at| super::super::paths::changed(&call.args[at])) {
             out.raise_at(finding, call.entry.at);

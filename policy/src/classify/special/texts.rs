@@ -131,7 +131,13 @@ pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
         if text.free || text.known == 0 {
             raise(out, CommandClass::Write, "SQL that is only known when it runs");
         }
-        raise(out, language::sql::classify(&text.text, client, judge.knowledge.sql()), "SQL that changes something, or is not understood");
+        let class = language::sql::classify(&text.text, client, judge.knowledge.sql());
+        raise(out, class, "SQL that changes something, or is not understood");
+        // A database that is a file changes with it.
+        if class > CommandClass::Read && matches!(client, language::sql::Client::Sqlite | language::sql::Client::Duckdb) {
+            let file = vetted.operands.first().and_then(|&at| super::super::paths::changed(&call.args[at]));
+            file.into_iter().for_each(|finding| out.raise(finding));
+        }
     }
     true
 }

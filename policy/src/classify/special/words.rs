@@ -140,15 +140,15 @@ pub(super) fn cloud(call: &Call<'_>, out: &mut Part) -> bool {
         let mut parts = word.split(['-', ':', '_', '.']);
         !word.starts_with("cancel") && parts.any(|part| listed(part) || part == "deletion")
     };
-    let mut words = call.args.iter().filter(|arg| !arg.text.starts_with('-')).map(Arg::head);
+    let words = call.args.iter().filter(|arg| !arg.text.starts_with('-')).map(Arg::head);
     let destroys =
         words.clone().any(verb) || words.clone().take(2).any(operation) || call.args.iter().any(|arg| arg.head().starts_with("--delete"));
     let asks = matches!(call.args, [only] if matches!(only.full(), Some("--version" | "version" | "help")));
     if destroys {
         raise(out, call, CommandClass::Destructive, "deletes something in the cloud");
-    } else if words.next().is_some_and(|word| call.entry.subcommand(word).is_some()) {
+    } else if words.take(3).any(|word| call.entry.subcommand(word).is_some()) {
         // What it keeps on this machine, and what the table knows of a service.
-        if call.args.first().is_some_and(|arg| arg.text.starts_with('-')) {
+        if call.args.first().and_then(Arg::full).is_none_or(|word| call.entry.subcommand(word).is_none()) {
             raise(out, call, CommandClass::Network, "talks to a cloud service");
         }
         return false;
