@@ -183,6 +183,7 @@ impl Judge<'_> {
             Some(Writes::All) => operands,
             Some(Writes::Last) => operands.last().map_or(&[], std::slice::from_ref),
             Some(Writes::First) => operands.first().map_or(&[], std::slice::from_ref),
+            Some(Writes::Second) => operands.get(1).map_or(&[], std::slice::from_ref),
         };
         for &at in written {
             if let Some(finding) = paths::changed(&args[at]) {

@@ -114,6 +114,7 @@ impl Entry {
                 Some("all") => Some(Writes::All),
                 Some("last") => Some(Writes::Last),
                 Some("first") => Some(Writes::First),
+                Some("second") => Some(Writes::Second),
                 Some(other) => return Err(flaw(format!("writes = \"{other}\""))),
             },
             payload: match raw.payload.as_deref() {

@@ -33,6 +33,7 @@ pub(crate) enum Writes {
     All,
     Last,
     First,
+    Second,
 }
 
 /// What is known about one program or subcommand.

@@ -68,7 +68,7 @@ pub(super) struct RawEntry {
     pub extra: Option<CommandClass>,
     /// Operands with these beginnings are harmless for `max`.
     pub except: String,
-    /// Which operands are written: `all`, `last`, `first`.
+    /// Which operands are written: `all`, `last`, `first`, `second`.
     pub writes: Option<String>,
     /// `argv`, `text`, `texts` (each operand is one), `dashes` (after `--`).
     pub payload: Option<String>,
