@@ -202,7 +202,13 @@ pub(super) fn is_address(arg: &Arg) -> bool {
             && !scheme.is_empty()
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
     };
-    scheme.is_some_and(fetched) || ["git@", "github.com/", "gitlab.com/", "bitbucket.org/"].iter().any(|host| head.starts_with(host))
+    // A key that an engine of OpenSSL's is asked for: the engine is loaded.
+    let engine = head.split('/').next().is_some_and(|first| first.contains("engine:")) || head.starts_with("pkcs11:");
+    let nested = head.strip_prefix("jar:").is_some_and(|inner| inner.starts_with("http"));
+    engine
+        || nested
+        || scheme.is_some_and(fetched)
+        || ["git@", "github.com/", "gitlab.com/", "bitbucket.org/"].iter().any(|host| head.starts_with(host))
 }
 
 fn adopt(out: &mut Part, inner: Part) {

@@ -16,12 +16,14 @@ struct Vetting<'a> {
     at: usize,
     /// The word that is looked at.
     now: usize,
+    /// It is looked at as what it may be besides.
+    doubting: bool,
     out: Vetted,
 }
 
 /// Vets `args` (without the name) against `entry`. With `first_only`, options end at the first operand.
 pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
-    let mut vetting = Vetting { entry, args, at: 0, now: 0, out: Vetted::default() };
+    let mut vetting = Vetting { entry, args, at: 0, now: 0, doubting: false, out: Vetted::default() };
     let first_only = entry.posix || entry.has_sub();
     while vetting.at < args.len() && !entry.words {
         let arg = &args[vetting.at];
@@ -177,6 +179,10 @@ impl Vetting<'_> {
                 self.exec(Some(rest_of(arg, rest)));
                 return;
             }
+            if self.entry.bundles.forbids(option, &head[rest.min(head.len())..]) {
+                self.unlisted(head);
+                return;
+            }
             if option.value == Value::None {
                 self.accept(format!("-{letter}"), option, None);
                 continue;
@@ -197,8 +203,23 @@ impl Vetting<'_> {
             Value::None | Value::Attached => return None,
         }
         let value = self.args.get(self.at).cloned();
+        if let Some(value) = value.as_ref().filter(|value| !matches!(option.role, Role::Data | Role::Run) && looks_like_option(value)) {
+            self.doubt(value);
+        }
         self.at += usize::from(value.is_some());
         value
+    }
+
+    /// A value that would be an option where this program takes none here: other versions of it may, so it counts as both.
+    fn doubt(&mut self, value: &Arg) {
+        if self.doubting {
+            return;
+        }
+        let mut other = Self { at: self.at, now: self.at, doubting: true, out: Vetted::default(), ..*self };
+        other.option(value);
+        self.out.findings.append(&mut other.out.findings);
+        self.out.execs.append(&mut other.out.execs);
+        self.out.taken.extend(other.out.taken.into_iter().filter(|taken| taken.role != Role::Plain));
     }
 
     fn accept(&mut self, name: String, option: Opt, value: Option<Arg>) {
@@ -241,6 +262,12 @@ impl Vetting<'_> {
     fn plus(&self) -> bool {
         self.args[self.at].full() == Some("+") && self.at > 0 && self.args[self.at - 1].text == "{}"
     }
+}
+
+/// `-x` or `--x`; numbers and signs alone are values.
+fn looks_like_option(value: &Arg) -> bool {
+    let rest = value.head().strip_prefix('-').map(|rest| rest.strip_prefix('-').unwrap_or(rest));
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_alphabetic()))
 }
 
 /// The argument without its first bytes.

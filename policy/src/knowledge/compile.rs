@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::entry::{At, Entry, Payload, Writes};
-use super::option::{Opt, Role, declare};
+use super::option::{Bundles, Opt, Role, declare};
 use super::schema::RawEntry;
 use crate::CommandClass;
 use crate::hash::Map;
@@ -104,6 +104,12 @@ impl Entry {
             dash: raw.dash,
             posix: raw.posix || raw.payload.is_some(),
             inert: raw.inert,
+            bundles: match raw.bundles.as_deref() {
+                None => Bundles::All,
+                Some("flags") => Bundles::Flags,
+                Some("none") => Bundles::None,
+                Some(other) => return Err(flaw(format!("bundles = \"{other}\""))),
+            },
             free: raw.free,
             operands,
             max: raw.max,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::option::Opt;
+use super::option::{Bundles, Opt};
 use crate::CommandClass;
 use crate::hash::Map;
 
@@ -55,6 +55,8 @@ pub(crate) struct Entry {
     pub dash: bool,
     pub posix: bool,
     pub inert: bool,
+    /// How several letters in one word are read.
+    pub bundles: Bundles,
     /// It has an option that makes it worse than it is without.
     pub guarded: bool,
     pub free: bool,

@@ -31,6 +31,34 @@ pub(crate) struct Opt {
     pub info: bool,
 }
 
+/// How a program reads several letters in one word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Bundles {
+    /// As getopt(3).
+    #[default]
+    All,
+    /// Flags; the value of a letter stands in the next word, or is a number.
+    Flags,
+    /// None: one letter, whose value stands in the next word, or is a number.
+    None,
+}
+
+impl Bundles {
+    /// Whether what stands behind this option in the same word makes the program read it in another way.
+    pub(crate) fn forbids(self, option: Opt, rest: &str) -> bool {
+        let number = || {
+            rest.bytes().all(|byte| byte.is_ascii_hexdigit() || b"x,.+-".contains(&byte))
+                && rest.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        };
+        !rest.is_empty()
+            && match self {
+                Self::All => false,
+                Self::Flags => option.value != Value::None && !number(),
+                Self::None => option.value == Value::None || !number(),
+            }
+    }
+}
+
 impl Opt {
     pub(crate) const FLAG: Self = Self { value: Value::None, role: Role::Plain, class: CommandClass::Read, info: false };
 }

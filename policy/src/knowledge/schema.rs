@@ -59,6 +59,8 @@ pub(super) struct RawEntry {
     pub posix: bool,
     /// No option and no operand can make it more than its class.
     pub inert: bool,
+    /// `flags`, `none`: which letters stand in one word, where that is not as getopt(3) reads them.
+    pub bundles: Option<String>,
     /// Its output is whatever its input or its operands say.
     pub free: bool,
     /// `data`, `path`, `data path`: what the operands are, the last word holds for the rest.

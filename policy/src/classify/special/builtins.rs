@@ -99,10 +99,20 @@ pub(super) fn unset(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
     true
 }
 
+/// A format that holds `%n`, or a sign that may become one: a variable is set to the number of what was printed.
+fn counts_into_a_variable(format: &str) -> bool {
+    let conversion = |rest: &str| rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'*.$hlLqjzt".contains(c)).starts_with('n');
+    let escaped = ["\\45", "\\045", "\\x25", "\\u25", "\\u0025", "\\U"].iter().any(|sign| format.contains(sign));
+    escaped || format.replace("%%", "").split('%').skip(1).any(conversion)
+}
+
 /// `read NAME`, `printf -v NAME`. Which variables that are, `vars` knows.
 pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     subscripts(judge, call, scope, out);
     let printf = call.name == "printf";
+    if printf && call.args.iter().take(2).any(|format| counts_into_a_variable(&format.text)) {
+        out.raise(Finding::new(CommandClass::Write, ReasonCode::Operand, "printf with %n sets a variable"));
+    }
     let sets = !printf || call.args.first().is_some_and(|arg| arg.text.starts_with("-v"));
     let names = || call.args.iter().take(if printf { 2 } else { usize::MAX });
     // A prompt is no name.
