@@ -22,6 +22,7 @@ pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_
     if policy.settings().workspace_only {
         outside(policy, start, places, &mut part);
     }
+    let part = super::closed(policy, part);
     let deciding = part.deciding();
     let trusted = start.file.trusted(places);
     let entry = judge.knowledge.program(&String::from_utf8_lossy(start.file.name()));

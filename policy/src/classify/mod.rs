@@ -33,8 +33,9 @@ use std::cell::RefCell;
 use args::Arg;
 use judge::{Feed, Judge, Raise, Scope, part};
 use vars::Vars;
+use vet::Finding;
 
-use crate::{Part, SecurityPolicy};
+use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 
 pub(crate) use exec::exec;
 pub(crate) use gather::{Collected, Reach};
@@ -43,13 +44,22 @@ pub(crate) use vet::vet;
 
 /// A shell text.
 pub(crate) fn command(policy: &SecurityPolicy, command: &str, explain: bool) -> Part {
-    Judge::new(policy, explain).text_part(command, None, 0, &Feed::default())
+    closed(policy, Judge::new(policy, explain).text_part(command, None, 0, &Feed::default()))
 }
 
 /// An argument vector, its first word taken for a name as in shell text.
 pub(crate) fn words(policy: &SecurityPolicy, argv: &[String], explain: bool) -> Part {
     let judge = Judge::new(policy, explain);
-    words_with(&judge, argv)
+    closed(policy, words_with(&judge, argv))
+}
+
+/// Nothing is Read by knowledge that is flawed.
+fn closed(policy: &SecurityPolicy, mut out: Part) -> Part {
+    if let Some(flaw) = policy.knowledge().flaw() {
+        let reason = format!("the knowledge of this program is flawed: {flaw}");
+        out.raise(Finding::new(CommandClass::Write, ReasonCode::UnknownProgram, reason));
+    }
+    out
 }
 
 fn words_with(judge: &Judge<'_>, argv: &[String]) -> Part {

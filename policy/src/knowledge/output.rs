@@ -8,19 +8,14 @@ use std::sync::LazyLock;
 use super::entry::matches;
 use crate::hash::Map;
 
-const TEXT: &str = include_str!("../../knowledge/output.toml");
+static OUTPUT: LazyLock<Output> = LazyLock::new(super::builtin::output);
 
-static OUTPUT: LazyLock<Output> = LazyLock::new(|| raw().map(|raw| Output::compile(&raw)).unwrap_or_default());
-
+/// The file: commands to the options with which it holds.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
-    names: BTreeMap<String, String>,
-    filters: BTreeMap<String, String>,
-}
-
-fn raw() -> Result<Raw, toml::de::Error> {
-    toml::from_str(TEXT)
+pub(super) struct RawOutput {
+    pub names: BTreeMap<String, String>,
+    pub filters: BTreeMap<String, String>,
 }
 
 /// The table, by a program's name, alone or with the word behind it.
@@ -54,7 +49,7 @@ impl Output {
         &OUTPUT
     }
 
-    fn compile(raw: &Raw) -> Self {
+    pub(super) fn compile(raw: &RawOutput) -> Self {
         let table = |raw: &BTreeMap<String, String>| {
             let entries =
                 raw.iter().flat_map(|(names, options)| names.split('|').map(move |name| (name.into(), Options::compile(options))));
@@ -139,11 +134,6 @@ mod tests {
     fn prints(line: &str) -> Prints {
         let words: Vec<Option<&str>> = line.split(' ').map(|word| Some(word).filter(|word| *word != "$x")).collect();
         Output::table().of(words[0].unwrap_or_default(), &words[1..])
-    }
-
-    #[test]
-    fn the_table_is_read() {
-        raw().unwrap();
     }
 
     #[test]
