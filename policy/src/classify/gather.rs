@@ -43,6 +43,30 @@ pub(crate) struct Collected {
     pub paths: Vec<Reached>,
     /// Directories that the text changes to, in their order.
     pub bases: Vec<String>,
+    /// Words that are taken for names, each with the changes of directory in front of it.
+    names: Vec<(String, usize)>,
+    /// Something opens what only the run names.
+    opens: bool,
+    /// What functions say.
+    pub functions: Vec<String>,
+}
+
+impl Collected {
+    /// A word that may be a name of what is opened.
+    pub fn name(&mut self, word: &str) {
+        if self.names.len() < MAX_PATHS {
+            self.names.push((word.to_owned(), self.bases.len()));
+        }
+    }
+
+    /// Where something opens what only the run names, that may be any of the names.
+    pub fn settled(mut self) -> Self {
+        if self.opens {
+            let names = self.names.drain(..).map(|(word, after)| Reached { program: "read".to_owned(), word, reach: Reach::File, after });
+            self.paths.extend(names);
+        }
+        self
+    }
 }
 
 impl Judge<'_> {
@@ -63,6 +87,7 @@ impl Judge<'_> {
     pub fn collect(&self, program: &str, word: &str, reach: Reach) {
         if let Some(collected) = &self.collected {
             let mut collected = collected.borrow_mut();
+            collected.opens |= reach != Reach::Names && word.contains(UNKNOWN) && !matches!(program, "echo" | "for");
             if collected.paths.len() < MAX_PATHS {
                 let after = collected.bases.len();
                 collected.paths.push(Reached { program: program.to_owned(), word: word.to_owned(), reach, after });

@@ -75,6 +75,8 @@ pub(crate) struct Feed {
     pub download: bool,
     /// Names of files, hashes, counts: nothing that could be an option.
     pub tame: bool,
+    /// Its lines, as far as the text says them; gathered for what takes them for names.
+    pub said: super::said::Said,
     /// They are names of files below these directories; gathered for what reads them.
     pub walked: Option<Rc<Vec<Arg>>>,
 }

@@ -20,6 +20,7 @@ mod payload;
 mod pipeline;
 mod program;
 mod redirect;
+mod said;
 mod script;
 mod simple;
 mod special;
@@ -84,12 +85,12 @@ fn words_with(judge: &Judge<'_>, argv: &[String]) -> Part {
 pub(crate) fn collect_command(policy: &SecurityPolicy, command: &str) -> Collected {
     let judge = Judge { collected: Some(RefCell::default()), ..Judge::new(policy, false) };
     judge.text_part(command, None, 0, &Feed::default());
-    judge.collected.map(RefCell::into_inner).unwrap_or_default()
+    judge.collected.map(RefCell::into_inner).unwrap_or_default().settled()
 }
 
 /// What a program start would run and open.
 pub(crate) fn collect_exec(policy: &SecurityPolicy, start: &crate::Exec<'_>, places: &crate::Places<'_>) -> Collected {
     let judge = Judge { collected: Some(RefCell::default()), ..Judge::new(policy, false) };
     exec::judge(&judge, start, places);
-    judge.collected.map(RefCell::into_inner).unwrap_or_default()
+    judge.collected.map(RefCell::into_inner).unwrap_or_default().settled()
 }

@@ -26,8 +26,9 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
         }
         download |= part.class >= CommandClass::Network;
         tame = scope.vars.tame_stage(stage, tame);
+        let said = walk.said_by(stage, &feed, scope);
         let walked = walked(walk, stage, scope).or(feed.walked);
-        feed = Feed { text: printed(stage, scope).map(std::rc::Rc::from), fed: true, download, tame, walked };
+        feed = Feed { text: printed(stage, scope).map(std::rc::Rc::from), fed: true, download, tame, said, walked };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));

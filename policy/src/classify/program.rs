@@ -52,6 +52,7 @@ impl Judge<'_> {
         }
         crate::steps::step(scope.functions.borrow().len());
         if scope.functions.borrow().iter().any(|function| function == name) {
+            rest.iter().for_each(|arg| self.valued(arg));
             // Its body was judged where it was defined.
             match self.knowledge.program(name) {
                 Some(_) => self.named(name, rest, scope, &mut out),
@@ -144,6 +145,7 @@ impl Judge<'_> {
         if entry.listens || (scripted(entry) && args.iter().any(is_input)) {
             self.takes_commands();
         }
+        self.takes_names(entry, name, args, scope);
         if let [only] = args
             && matches!(only.full(), Some("--help" | "--version"))
             && !entry.free

@@ -40,6 +40,7 @@ impl Walk<'_, '_> {
             let value = std::iter::once(&assign.value).filter(|_| assign.items.is_empty());
             for word in value.chain(&assign.items) {
                 let value = args::single(word, scope.vars);
+                self.judge.valued(&value);
                 out.raise_option(self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits));
                 out.raise_option(subscript(word));
             }

@@ -46,6 +46,7 @@ impl Walk<'_, '_> {
             Command::Pipeline(stages) => pipeline::judge(self, stages, scope, into),
             Command::Compound(compound) => self.compound(compound, scope, certain, into),
             Command::Function { name, body } => {
+                self.function_says(body, scope);
                 self.list(body, scope, false, into);
                 // Only a definition that certainly happened lets a call of that name be a call of the body.
                 if certain && scope.functions.borrow().len() < MAX_FUNCTIONS {
@@ -127,6 +128,7 @@ impl Walk<'_, '_> {
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
                 self.printed(body, scope);
+                self.substituted(body, scope);
                 if self.judge.settings.shell == Shell::Strict {
                     into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a substitution, in strict mode"));
                 }

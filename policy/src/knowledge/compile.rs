@@ -98,6 +98,7 @@ impl Entry {
             narrow: words(&raw.narrow),
             base: words(&raw.base),
             instead: words(&raw.instead),
+            names: words(&raw.names),
             lists: raw.lists,
             lax: raw.lax,
             words: raw.words,

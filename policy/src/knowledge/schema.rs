@@ -45,6 +45,8 @@ pub(super) struct RawEntry {
     pub narrow: String,
     /// Options whose value is a directory that it works in.
     pub base: String,
+    /// Options with which it opens files that its input names; `*`: it takes its input for names anyway.
+    pub names: String,
     /// Options that stand in place of the first operand.
     pub instead: String,
     /// It shows names and sizes of files, never contents.
