@@ -47,7 +47,9 @@ impl Walk<'_, '_> {
             Command::Compound(compound) => self.compound(compound, scope, certain, into),
             Command::Function { name, body } => {
                 self.function_says(body, scope);
-                self.list(body, scope, false, into);
+                let vars = scope.vars.in_function(name);
+                let inner = Scope { vars: vars.as_ref().unwrap_or(scope.vars), ..scope.clone() };
+                self.list(body, &inner, false, into);
                 // Only a definition that certainly happened lets a call of that name be a call of the body.
                 if certain && scope.functions.borrow().len() < MAX_FUNCTIONS {
                     scope.functions.borrow_mut().push(name.clone());
@@ -80,6 +82,8 @@ impl Walk<'_, '_> {
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
+        let bound = compound.variable.as_ref().filter(|_| compound.kind == Kind::For).and_then(|name| scope.vars.in_loop(name));
+        let scope = Scope { vars: bound.as_ref().unwrap_or(scope.vars), ..scope };
         let certain = certain && !compound.conditional && matches!(compound.kind, Kind::Brace);
         if compound.kind == Kind::Subshell {
             let functions = RefCell::new(scope.known_functions());

@@ -75,7 +75,7 @@ impl Parser<'_> {
         } else if keys {
             Piece::Keys { name, quoted }
         } else {
-            Piece::Variable { name, quoted, risky, changed: false, altered: false, list }
+            Piece::Variable { name, quoted, risky, changed: false, altered: false, list, items: false }
         });
         let subscripted = subscript.is_some();
         if let Some(subscript) = subscript.filter(|_| !whole) {
@@ -83,7 +83,8 @@ impl Parser<'_> {
         }
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
-        if let Piece::Variable { risky, changed, altered, list, .. } = &mut word.pieces[at] {
+        if let Piece::Variable { risky, changed, altered, list, items, .. } = &mut word.pieces[at] {
+            *items = whole && !named_by_value && !offset && operand.pieces.is_empty();
             *list |= operand.pieces.iter().any(|piece| matches!(piece, Piece::Variable { list: true, .. } | Piece::Keys { .. }));
             *risky |= operand_is_risky(&operand);
             *altered = subscripted || named_by_value || !operand.pieces.is_empty();

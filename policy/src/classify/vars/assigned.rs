@@ -16,7 +16,10 @@ pub(super) fn collect(commands: &[Command], vars: &mut Vars) {
             Command::Pipeline(stages) => pipeline(stages, vars),
             Command::Compound(compound) => compound_command(compound, vars),
             // Where it will be called nobody knows.
-            Command::Function { body, .. } => given(None, vars, |vars| within(body, vars)),
+            Command::Function { name, body } => {
+                vars.is_function(name);
+                given(None, vars, |vars| within(body, vars));
+            }
         }
     }
 }
@@ -26,6 +29,11 @@ fn within(commands: &[Command], vars: &mut Vars) {
     let certain = std::mem::replace(&mut vars.certain, false);
     collect(commands, vars);
     vars.certain = certain;
+}
+
+/// Substitutions in words that stand elsewhere: in here-documents.
+pub(super) fn within_words(words: &[Word], vars: &mut Vars) {
+    given(None, vars, |vars| words.iter().for_each(|word| inside(word, vars)));
 }
 
 /// Stages of a pipe: each reads what those in front of it print.
@@ -66,6 +74,7 @@ fn compound_command(compound: &Compound, vars: &mut Vars) {
         vars.copies |= made_of_others(word);
     }
     if let Some(name) = &compound.variable {
+        vars.gives(name, vars.listed(&compound.words).filter(|_| compound.kind == Kind::For));
         for word in &compound.words {
             let value = match vars.value(word) {
                 // An unquoted list item is split and may match files.
@@ -78,7 +87,7 @@ fn compound_command(compound: &Compound, vars: &mut Vars) {
             if compound.conditional || !vars.certain || vars.made_of_unsure(word) {
                 vars.unsure(name, &value, false);
             }
-            vars.set(name, value);
+            vars.merge(name, value);
         }
         vars.unjudged(name);
         // `select` keeps what was typed.
@@ -124,17 +133,21 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
             // It may hold what it held before.
             vars.unsure(&assign.name, &value, assign.appends);
         }
-        if assign.name == "IFS" && simple.words.is_empty() {
-            vars.doubtful = true;
+        if assign.array {
+            let plain = simple.arrays.is_empty() || options.chars().all(|letter| matches!(letter, 'a' | 'r' | 'x' | 'g'));
+            vars.gives_items(assign, vars.certain && !simple.conditional, plain);
         }
         // `+=`, arrays and elements: several values in one name.
         for item in &assign.items {
             inside(item, vars);
             let item = vars.value(item);
-            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
-            vars.set(&assign.name, item);
+            vars.merge(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
+            vars.merge(&assign.name, item);
         }
-        if assign.items.is_empty() {
+        let named = simple.words.first().and_then(Word::literal);
+        if assign.name == "IFS" && named.is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray")) {
+            // It says how that one line is split.
+        } else if assign.items.is_empty() && !(assign.array && assign.subscript.is_none()) {
             // In front of a command it holds for that command alone, whose words were expanded before.
             if !simple.words.is_empty() {
                 vars.used(&assign.name);
@@ -145,6 +158,7 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
     for redir in &simple.redirs {
         inside(&redir.target, vars);
     }
+    vars.called(&simple.words);
     let certain = vars.certain;
     vars.certain &= !simple.conditional;
     let input = redirected(&simple.redirs, vars);

@@ -18,8 +18,7 @@ const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly"
 /// What builtins set, called as such or through `command` and `builtin`.
 pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     let Some(first) = words.first().map(Word::literal) else { return };
-    let sets = |name: &str| SETTERS.contains(&name) || DECLARERS.contains(&name);
-    if first.is_some_and(|name| !sets(&name) && !matches!(&*name, "eval" | "trap" | "let" | "command" | "builtin")) {
+    if first.is_some_and(|name| !sets(&name)) {
         return;
     }
     let mut given: Vec<(Arg, &Word)> = Vec::with_capacity(words.len());
@@ -30,12 +29,16 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     }
     let through = |(arg, _): &&(Arg, &Word)| arg.full().is_some_and(|text| matches!(text, "command" | "builtin") || text.starts_with('-'));
     let skipped = given.iter().take_while(through).count();
+    // It only says what a name is.
+    if given[..skipped].iter().any(|(arg, _)| matches!(arg.full(), Some("-v" | "-V"))) {
+        return;
+    }
     // A shell tells assignments from other words by the look of the command's name.
     let plain = skipped == 0 && words[0].bare().is_some();
     let Some(((name, _), given)) = given[skipped..].split_first() else { return };
     match name.full() {
         // Which builtin it is, if it is one, only the run knows.
-        None => vars.lost = true,
+        None => vars.lost |= skipped > 0 || !vars.heads(&words[0]),
         Some("eval") => {
             let texts: Option<Vec<&str>> = given.iter().map(|(arg, _)| arg.full()).collect();
             evaluated(texts.map(|texts| texts.join(" ")).as_deref(), vars);
@@ -49,6 +52,11 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
         Some(name) if DECLARERS.contains(&name) => declarer(name, plain, given, vars),
         Some(_) => {}
     }
+}
+
+/// It may set variables of this shell.
+pub(super) fn sets(name: &str) -> bool {
+    SETTERS.contains(&name) || DECLARERS.contains(&name) || matches!(name, "eval" | "trap" | "let" | "command" | "builtin")
 }
 
 /// The variable of `name`, `name[subscript]`, `name=value`, `name+=value`.

@@ -5,12 +5,15 @@
 
 mod assigned;
 mod builtins;
+mod called;
+mod given;
 mod learn;
 mod own;
 mod value;
 
 use std::rc::Rc;
 
+use super::patterns::is_pattern;
 use super::{args, numbers};
 use crate::hash::{Map, Set};
 use crate::knowledge::{Output, Prints};
@@ -23,7 +26,7 @@ pub(super) use value::Value;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vars {
     map: Rc<Map<String, Value>>,
-    /// `eval` or a changed IFS: any value may be anything.
+    /// `eval` or another IFS: any value may be anything.
     pub(super) doubtful: bool,
     pub(super) evals: usize,
     /// Variables that the text uses before it sets them.
@@ -51,6 +54,11 @@ pub(crate) struct Vars {
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
     unsure: Rc<Map<String, Value>>,
+    /// What loops, arrays and calls give literally, and which of these names hold nothing else here.
+    given: Rc<given::Given>,
+    bound: Rc<Vec<given::Bound>>,
+    /// What is split at fewer blanks than usual may stay one word.
+    pub(super) coarse: bool,
     /// What is unsure is taken for unknown, not for what the text says.
     pub(super) strict: bool,
 }
@@ -70,10 +78,11 @@ impl Vars {
         let evals = vars.evals;
         // Loops, functions and traps use a value again that was set behind them: until nothing changes.
         for pass in 1.. {
-            let before = Rc::clone(&vars.map);
+            let before = (Rc::clone(&vars.map), Rc::clone(&vars.given));
             vars.evals = evals;
             assigned::collect(&script.commands, &mut vars);
-            if !vars.copies || Rc::ptr_eq(&before, &vars.map) {
+            assigned::within_words(&script.heredocs, &mut vars);
+            if !vars.copies || Rc::ptr_eq(&before.0, &vars.map) && Rc::ptr_eq(&before.1, &vars.given) {
                 break;
             }
             if pass == MAX_PASSES {
@@ -81,6 +90,8 @@ impl Vars {
                 break;
             }
         }
+        vars.lost |= vars.may_set(builtins::sets);
+        vars.bind_arrays();
         vars
     }
 
@@ -158,6 +169,11 @@ impl Vars {
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
+        if !self.bound.is_empty()
+            && let Some(value) = self.bound_value(name)
+        {
+            return Some(value);
+        }
         if (self.lost || self.unnamed) && self.strict && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             return Some(&ANYTHING);
         }
@@ -184,6 +200,11 @@ impl Vars {
     /// Values from outside may be anything too.
     pub fn doubtful(&self) -> bool {
         self.doubtful
+    }
+
+    /// What is split at blanks usually may stay one word.
+    pub fn coarse(&self) -> bool {
+        self.coarse
     }
 
     /// The output of these commands is not freely chosen text: names of files, hashes, counts.
