@@ -4,7 +4,7 @@
 //! when what it will be could begin with a dash.
 
 use super::patterns::{glob, is_pattern, may_match_a_dash};
-use super::vars::{Value, Vars, is_plain};
+use super::vars::{Value, Vars, is_one_word, is_plain, may_hold_blanks};
 use crate::shell::{Piece, Word};
 use crate::steps::step;
 
@@ -124,7 +124,7 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                 value => {
                     // What it holds is known where it is a parameter of a function, or all of an array, that stands in the text.
                     let bound = (!altered || *items) && vars.is_bound(name);
-                    let (risky, altered) = (*risky && !bound, *altered && !bound);
+                    let (risky, altered) = (*risky && !bound, *altered && !*items);
                     let unsafe_value = risky
                         || !quoted && vars.doubtful()
                         || match value {
@@ -212,16 +212,6 @@ fn may_be_nothing(piece: &Piece) -> bool {
 /// A value without quotes becomes the words that stand between its blanks.
 fn splits_at_blanks(text: &str, vars: &Vars) -> bool {
     !vars.doubtful() && (!vars.coarse() || !text.contains(char::is_whitespace))
-}
-
-/// Variables that always are one word, if their values hold no blanks.
-fn is_one_word(name: &str) -> bool {
-    matches!(name, "HOME" | "PWD" | "?" | "#" | "$" | "UID" | "EUID" | "PPID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "SHLVL")
-}
-
-/// Directories may have any name.
-fn may_hold_blanks(name: &str) -> bool {
-    matches!(name, "PWD" | "OLDPWD" | "TMPDIR")
 }
 
 #[cfg(test)]

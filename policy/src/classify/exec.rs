@@ -147,8 +147,6 @@ fn own_setting(start: &Exec<'_>, places: &Places<'_>, variable: &str, value: &st
         "LD_LIBRARY_PATH" => own_libraries(start, places, value),
         "CARGO_HOME" => default("/.cargo"),
         "RUSTUP_HOME" => default("/.rustup"),
-        // A shell takes none from its environment (POSIX, 2.5.3).
-        "IFS" => start.file.name() != b"zsh",
         "GOENV" => default("/.config/go/env") || configured("/go/env"),
         _ => false,
     }

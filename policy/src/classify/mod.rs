@@ -4,6 +4,7 @@
 //! Write; nothing recurses without a cap, and past a cap the answer is at least Write.
 
 pub(crate) mod args;
+mod collected;
 mod counts;
 mod effect;
 mod evaluate;
@@ -38,8 +39,8 @@ use vet::Finding;
 
 use crate::{CommandClass, Part, ReasonCode, SecurityPolicy};
 
+pub(crate) use collected::{Collected, Reach};
 pub(crate) use exec::exec;
-pub(crate) use gather::{Collected, Reach};
 pub(crate) use paths::{is_sink, lexical};
 pub(crate) use vet::vet;
 

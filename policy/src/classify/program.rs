@@ -3,7 +3,7 @@
 //! A name that is not known, and a path to a file that may be any program, are at least Write.
 
 use super::args::Arg;
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::special;
 use super::vet::{Finding, vet};
@@ -140,9 +140,7 @@ impl Judge<'_> {
                 out.entry = Some(entry.at.to_string());
             }
         }
-        // `make -f -`, `awk -f -`: what a program reads as commands of its own.
-        let scripted = |entry: &Entry| matches!(entry.special.as_deref(), Some("awk" | "sed")) || matches!(name, "make" | "gmake");
-        if entry.listens || (scripted(entry) && args.iter().any(is_input)) {
+        if entry.listens || entry.scripted && args.iter().any(is_input) {
             self.takes_commands();
         }
         self.takes_names(entry, name, args, scope);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::args::{self, Arg};
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Feed, Raise, Scope, part};
 use super::paths;
 use super::vet::Finding;

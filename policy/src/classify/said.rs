@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::args::{self, Arg, UNKNOWN};
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Feed, Judge, Scope};
 use super::walk::Walk;
 use crate::knowledge::Entry;

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use super::args;
+use super::collected::Reach;
 use super::evaluate::{evaluated, evaluates, subscript, takes_numbers};
-use super::gather::Reach;
 use super::judge::{Judge, Raise, Scope};
 use super::pipeline;
 use super::vet::Finding;

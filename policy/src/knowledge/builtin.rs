@@ -100,7 +100,7 @@ fn families((file, text): Text) -> Result<Families, KnowledgeError> {
 
 fn output_of((file, text): Text) -> Result<Output, KnowledgeError> {
     let raw: RawOutput = table(file, text)?;
-    for commands in [&raw.names, &raw.filters] {
+    for commands in [&raw.names, &raw.begins, &raw.filters] {
         once(file, commands.keys().flat_map(|names| names.split('|')))?;
     }
     Ok(Output::compile(&raw))
@@ -167,7 +167,7 @@ mod tests {
         let flaws = [
             spoilt(|texts| texts.environment.1 = "load = \"A\"\nharmless = \"B A\"\n"),
             spoilt(|texts| texts.families.1 = "\"a|b\" = \"x\"\n\"b\" = \"y\"\n"),
-            spoilt(|texts| texts.output.1 = "[names]\n\"a|a\" = \"\"\n[filters]\n"),
+            spoilt(|texts| texts.output.1 = "[names]\n\"a|a\" = \"\"\n[begins]\n[filters]\n"),
         ];
         for flaw in flaws {
             assert!(flaw.unwrap_err().what.ends_with("stands twice"));

@@ -129,6 +129,7 @@ impl Entry {
             skip: raw.skip,
             assigns: raw.assigns,
             listens: raw.listens,
+            scripted: raw.scripted,
             ignores_hangup: raw.ignores_hangup,
             special: raw.special.as_deref().map(Into::into),
             sub,

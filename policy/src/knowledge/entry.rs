@@ -70,6 +70,7 @@ pub(crate) struct Entry {
     pub skip: usize,
     pub assigns: bool,
     pub listens: bool,
+    pub scripted: bool,
     pub ignores_hangup: bool,
     pub special: Option<Box<str>>,
     pub sub: Map<Box<str>, Arc<Entry>>,

@@ -15,6 +15,7 @@ static OUTPUT: LazyLock<Output> = LazyLock::new(super::builtin::output);
 #[serde(deny_unknown_fields)]
 pub(super) struct RawOutput {
     pub names: BTreeMap<String, String>,
+    pub begins: BTreeMap<String, String>,
     pub filters: BTreeMap<String, String>,
 }
 
@@ -22,6 +23,7 @@ pub(super) struct RawOutput {
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     names: Map<Box<str>, Options>,
+    begins: Map<Box<str>, Options>,
     filters: Map<Box<str>, Options>,
 }
 
@@ -39,6 +41,8 @@ struct Options {
 pub(crate) enum Prints {
     /// Names, hashes, counts.
     Names,
+    /// Lines that begin with one of those, and a blank behind it.
+    Begins,
     /// Lines of its input.
     Lines,
     Anything,
@@ -55,18 +59,20 @@ impl Output {
                 raw.iter().flat_map(|(names, options)| names.split('|').map(move |name| (name.into(), Options::compile(options))));
             entries.collect()
         };
-        Self { names: table(&raw.names), filters: table(&raw.filters) }
+        Self { names: table(&raw.names), begins: table(&raw.begins), filters: table(&raw.filters) }
     }
 
     /// What the command with this name prints, given its words; `None` stands for one that only the run knows.
     pub(crate) fn of(&self, name: &str, words: &[Option<&str>]) -> Prints {
-        if self.names.get(name).is_some_and(|options| options.hold(words)) {
-            return Prints::Names;
-        }
-        if let Some((Some(second), rest)) = words.split_first()
-            && self.names.get(format!("{name} {second}").as_str()).is_some_and(|options| options.hold(rest))
-        {
-            return Prints::Names;
+        for (table, prints) in [(&self.names, Prints::Names), (&self.begins, Prints::Begins)] {
+            if table.get(name).is_some_and(|options| options.hold(words)) {
+                return prints;
+            }
+            if let Some((Some(second), rest)) = words.split_first()
+                && table.get(format!("{name} {second}").as_str()).is_some_and(|options| options.hold(rest))
+            {
+                return prints;
+            }
         }
         let one = |options: &Options| {
             let operands = words.iter().filter(|word| word.is_none_or(|word| !word.starts_with('-')));

@@ -80,6 +80,8 @@ pub(super) struct RawEntry {
     pub assigns: bool,
     /// It takes commands from its input.
     pub listens: bool,
+    /// It takes commands from its input where an option or an operand names that: `make -f -`.
+    pub scripted: bool,
     /// The first that it does is to ignore SIGHUP.
     pub ignores_hangup: bool,
     /// A handler in code.

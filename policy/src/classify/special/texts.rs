@@ -1,7 +1,7 @@
 //! Programs that are given a program of their own: awk, sed, database clients.
 
 use super::super::args::Arg;
-use super::super::gather::Reach;
+use super::super::collected::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
 use super::super::language;
 use super::super::payload::deeper;

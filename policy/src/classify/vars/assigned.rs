@@ -4,6 +4,7 @@
 
 use super::super::lines::Lines;
 use super::builtins::builtin;
+use super::flow::{self, Flow, Input};
 use super::{Value, Vars, numbers};
 use crate::shell::{Command, Compound, Kind, Piece, Redir, RedirKind, Simple, Word};
 use crate::steps::step;
@@ -38,34 +39,34 @@ pub(super) fn within_words(words: &[Word], vars: &mut Vars) {
 
 /// Stages of a pipe: each reads what those in front of it print.
 fn pipeline(stages: &[Command], vars: &mut Vars) {
-    let (mut tame, mut lines) = (false, Lines::Anything);
+    let (mut flow, mut lines) = (Flow::Anything, Lines::Anything);
     for (at, stage) in stages.iter().enumerate() {
-        let input = if at == 0 { vars.input.clone() } else { printed(tame, lines == Lines::Numbers) };
+        let input = if at == 0 { vars.input.clone() } else { Input::of(flow, lines == Lines::Numbers) };
         given(input, vars, |vars| within(std::slice::from_ref(stage), vars));
-        tame = vars.tame_stage(stage, tame);
+        flow = vars.flow_stage(stage, flow);
         lines = vars.stage_lines(lines, stage);
     }
 }
 
-fn printed(tame: bool, number: bool) -> Option<Value> {
-    (tame || number).then_some(Value::Open { risky: false, outside: false, number })
-}
-
-fn given(input: Option<Value>, vars: &mut Vars, collects: impl FnOnce(&mut Vars)) {
+fn given(input: Option<Input>, vars: &mut Vars, collects: impl FnOnce(&mut Vars)) {
     let outer = std::mem::replace(&mut vars.input, input);
     collects(vars);
     vars.input = outer;
 }
 
-/// What redirections make of the input: a command of `< <(…)` is followed, anything else is any text.
-fn redirected(redirs: &[Redir], vars: &Vars) -> Option<Option<Value>> {
+/// What redirections make of the input: a command of `< <(…)` is followed, a text that stands there is read, anything else is any text.
+fn redirected(redirs: &[Redir], vars: &Vars) -> Option<Option<Input>> {
     let mut inputs = redirs.iter().filter(|redir| redir.kind != RedirKind::Output);
     let first = inputs.next()?;
-    let body = match (&first.kind, first.target.pieces.as_slice()) {
-        (RedirKind::Input, [Piece::Process { body }]) if inputs.next().is_none() => body,
-        _ => return Some(None),
-    };
-    Some(printed(vars.tame(body), vars.counts(body)))
+    if inputs.next().is_some() {
+        return Some(None);
+    }
+    Some(match (&first.kind, first.target.pieces.as_slice()) {
+        (RedirKind::Input, [Piece::Process { body }]) => Input::of(vars.flow(body), vars.counts(body)),
+        (RedirKind::HereString, _) => Input::of(flow::of_word(&first.target), false),
+        (RedirKind::Heredoc(slot), _) => Input::of(vars.heredoc(*slot), false),
+        _ => None,
+    })
 }
 
 fn compound_command(compound: &Compound, vars: &mut Vars) {
@@ -164,7 +165,9 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
     let input = redirected(&simple.redirs, vars);
     // From here on the shell itself reads something else.
     vars.lost |= input.is_some() && vars.input.is_some() && simple.words.first().and_then(Word::literal).is_some_and(|name| name == "exec");
-    let input = input.unwrap_or_else(|| vars.input.clone());
+    // Split elsewhere, the first field is another one.
+    let splits = simple.assigns.iter().any(|assign| assign.name == "IFS");
+    let input = input.unwrap_or_else(|| vars.input.clone()).filter(|input| !(splits && input.field));
     given(input, vars, |vars| builtin(&simple.words, vars));
     vars.certain = certain;
 }

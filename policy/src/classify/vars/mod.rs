@@ -6,6 +6,8 @@
 mod assigned;
 mod builtins;
 mod called;
+mod declared;
+mod flow;
 mod given;
 mod learn;
 mod own;
@@ -16,10 +18,10 @@ use std::rc::Rc;
 use super::patterns::is_pattern;
 use super::{args, numbers};
 use crate::hash::{Map, Set};
-use crate::knowledge::{Output, Prints};
-use crate::shell::{Command, Piece, RedirKind, Script, Word};
+use crate::shell::{Piece, Script, Word};
 
-pub(super) use own::is_plain;
+pub(super) use flow::Flow;
+pub(super) use own::{is_one_word, is_plain, may_hold_blanks};
 pub(super) use value::Value;
 
 /// The variables of one text, and of the texts around it.
@@ -49,7 +51,7 @@ pub(crate) struct Vars {
     unjudged: Rc<Set<String>>,
     emptied: Rc<Set<String>>,
     /// What a line of the input is, where that is more than any text.
-    pub(super) input: Option<Value>,
+    input: Option<flow::Input>,
     /// A value was made of other variables.
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
@@ -59,6 +61,8 @@ pub(crate) struct Vars {
     bound: Rc<Vec<given::Bound>>,
     /// What is split at fewer blanks than usual may stay one word.
     pub(super) coarse: bool,
+    /// Of each here-document, what its lines are.
+    heredocs: Rc<Vec<Flow>>,
     /// What is unsure is taken for unknown, not for what the text says.
     pub(super) strict: bool,
 }
@@ -75,6 +79,7 @@ impl Vars {
         let mut vars = around.cloned().unwrap_or_default();
         vars.certain = true;
         vars.assigned(&script.assigned);
+        vars.heredocs = flow::of_words(&script.heredocs);
         let evals = vars.evals;
         // Loops, functions and traps use a value again that was set behind them: until nothing changes.
         for pass in 1.. {
@@ -205,31 +210,5 @@ impl Vars {
     /// What is split at blanks usually may stay one word.
     pub fn coarse(&self) -> bool {
         self.coarse
-    }
-
-    /// The output of these commands is not freely chosen text: names of files, hashes, counts.
-    pub fn tame(&self, body: &[Command]) -> bool {
-        !self.doubtful && !body.is_empty() && body.iter().all(|command| self.tame_stage(command, false))
-    }
-
-    /// The same for one command, `fed` with such output or with anything.
-    pub fn tame_stage(&self, command: &Command, fed: bool) -> bool {
-        match command {
-            Command::Simple(simple) => {
-                let mut words = Vec::with_capacity(simple.words.len());
-                simple.words.iter().for_each(|word| args::expand(word, self, &mut words));
-                let Some((name, rest)) = words.split_first() else { return false };
-                let texts: Vec<Option<&str>> = rest.iter().map(args::Arg::full).collect();
-                let heads = rest.iter().filter(|arg| arg.is_open()).all(|arg| !arg.risky && !arg.head().starts_with(['-', '+']));
-                match name.full().map(|name| Output::table().of(name, &texts)) {
-                    Some(Prints::Names) => heads,
-                    Some(Prints::Lines) => heads && fed && simple.redirs.iter().all(|redir| redir.kind != RedirKind::Input),
-                    _ => false,
-                }
-            }
-            Command::Pipeline(stages) => stages.iter().fold(fed, |fed, stage| self.tame_stage(stage, fed)),
-            Command::Compound(compound) => !compound.body.is_empty() && compound.body.iter().all(|command| self.tame_stage(command, false)),
-            Command::Function { .. } => false,
-        }
     }
 }
