@@ -90,9 +90,15 @@ pub(super) fn of_words(words: &[Word]) -> Rc<Vec<Flow>> {
     Rc::new(words.iter().map(of_word).collect())
 }
 
-/// A text that stands there: names, where nothing in it can be read as an option.
+/// A text that stands there, where nothing in it, or in front of the first blank of a line, can be read as an option.
 pub(super) fn of_word(word: &Word) -> Flow {
-    word.literal().filter(|text| text.split_whitespace().all(is_name)).map_or(Flow::Anything, |_| Flow::Names)
+    let Some(text) = word.literal() else { return Flow::Anything };
+    let first = |line: &str| line.split_whitespace().next().is_none_or(is_name);
+    match () {
+        () if text.split_whitespace().all(is_name) => Flow::Names,
+        () if text.lines().all(first) => Flow::Begins,
+        () => Flow::Anything,
+    }
 }
 
 /// `echo` and `printf` with words that are names.
