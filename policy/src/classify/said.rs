@@ -14,7 +14,7 @@ use crate::knowledge::Entry;
 use crate::shell::{Command, Piece, Redir, RedirKind, Simple, Word};
 
 /// Lines that flow from one command to the next; more of them count as taken at once.
-const MAX_SAID: usize = 256;
+const MAX_SAID: usize = 32;
 
 /// Lines of text that flow, as far as the text itself says them.
 pub(crate) type Said = Option<Rc<Vec<String>>>;
@@ -76,7 +76,7 @@ impl Walk<'_, '_> {
             }
         }
         if scope.functions.borrow().iter().any(|function| *function == *name) {
-            self.judge.say_functions(out);
+            self.judge.function_called();
         }
     }
 
@@ -143,10 +143,10 @@ impl Judge<'_> {
         (!lines.is_empty()).then(|| Rc::new(lines))
     }
 
-    fn say_functions(&self, out: &mut Vec<String>) {
-        if let Some(collected) = &self.collected {
-            out.extend(collected.borrow().functions.iter().cloned());
-        }
+    /// Something takes what a function says: which of them it is makes no difference.
+    fn function_called(&self) {
+        let said = self.collected.as_ref().map(|collected| std::mem::take(&mut collected.borrow_mut().functions));
+        self.take_names(said.iter().flatten().map(String::as_str));
     }
 
     /// These words may be names of what is opened.

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::given::{Bound, MAX_NAMES, MAX_WORDS};
+use super::given::{Bound, MAX_FOLLOWED, MAX_NAMES, MAX_WORDS};
 use super::{Vars, is_pattern};
 use crate::shell::{Piece, Word};
 
@@ -24,16 +24,18 @@ impl Vars {
 
     /// A command: a call of a function of the text, or what changes the parameters of one.
     pub(super) fn called(&mut self, words: &[Word]) {
-        let Some((first, rest)) = words.split_first().filter(|_| !self.given.functions.is_empty() && !self.given.moved) else { return };
+        if self.given.functions.is_empty() || self.given.moved {
+            return;
+        }
+        let is = |word: &&Word, test: fn(&str) -> bool| word.literal().is_some_and(|word| test(&word));
+        let times = words.iter().take_while(|word| is(word, |word| word == "time" || word.starts_with('-'))).count();
+        let Some((first, rest)) = words[times..].split_first() else { return };
         // What only the run names is no function where it is judged to be none.
         let Some(name) = first.literal() else { return };
-        let sets = |word: &Word| word.literal().is_none_or(|word| !word.starts_with(['-', '+']) || word.trim_matches('-').is_empty());
+        self.followed += 1;
         let moves = match &*name {
-            "time" => {
-                let options = rest.iter().take_while(|word| word.literal().is_some_and(|word| word.starts_with('-'))).count();
-                return self.called(&rest[options..]);
-            }
-            "set" => rest.iter().any(sets),
+            _ if self.followed > MAX_FOLLOWED => true,
+            "set" => sets_parameters(rest),
             "command" | "builtin" => rest.iter().any(|word| word.literal().is_none_or(|word| moves_parameters(&word))),
             name => moves_parameters(name),
         };
@@ -53,6 +55,7 @@ impl Vars {
             merged.truncate(calls.len());
             for (words, before) in merged.iter_mut().zip(calls) {
                 *words = match (words.take(), before) {
+                    (Some(words), Some(before)) if words.iter().all(|word| before.contains(word)) => Some(before.clone()),
                     (Some(words), Some(before)) => {
                         let new = words.into_iter().filter(|word| !before.contains(word));
                         Some(before.iter().cloned().chain(new).collect::<Vec<_>>()).filter(|all| all.len() <= MAX_WORDS)
@@ -85,6 +88,17 @@ impl Vars {
     pub fn unfollowed(&self, name: &str) -> bool {
         !self.given.functions.is_empty() && (self.given.functions.contains_key(name) || name == "set" || moves_parameters(name))
     }
+}
+
+/// `set -- x`, `set x`; what stands behind an `-o` is an option.
+fn sets_parameters(words: &[Word]) -> bool {
+    let mut option = false;
+    !words.iter().all(|word| {
+        let Some(word) = word.literal() else { return false };
+        let flag = word.starts_with(['-', '+']) && !word.trim_matches('-').is_empty();
+        let value = std::mem::replace(&mut option, flag && word.ends_with('o'));
+        flag || value
+    })
 }
 
 fn moves_parameters(name: &str) -> bool {

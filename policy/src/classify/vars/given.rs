@@ -14,6 +14,8 @@ use crate::steps::step;
 /// Words of one name, and names, that are followed.
 pub(super) const MAX_WORDS: usize = 16;
 pub(super) const MAX_NAMES: usize = 32;
+/// Loops, arrays and calls of a text that are looked at.
+pub(super) const MAX_FOLLOWED: usize = 1024;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Given {
@@ -70,6 +72,8 @@ impl Vars {
 
     /// A loop, or an array, gives the name these words; they are not known where one is no literal.
     pub(super) fn gives(&mut self, name: &str, words: Option<Vec<String>>) {
+        self.followed += 1;
+        let words = words.filter(|_| self.followed <= MAX_FOLLOWED);
         let before = self.given.words.get(name);
         let full = before.is_none() && self.given.words.len() >= MAX_NAMES;
         let merged = match (before, words) {
@@ -93,6 +97,9 @@ impl Vars {
 
     /// What a loop goes over, where each word of it is known.
     pub(super) fn listed(&self, words: &[Word]) -> Option<Vec<String>> {
+        if self.followed > MAX_FOLLOWED {
+            return None;
+        }
         let mut out = Vec::new();
         for word in words.iter().take(MAX_WORDS + 1) {
             match lone(word) {

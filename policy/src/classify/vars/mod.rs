@@ -59,6 +59,8 @@ pub(crate) struct Vars {
     /// What loops, arrays and calls give literally, and which of these names hold nothing else here.
     given: Rc<given::Given>,
     bound: Rc<Vec<given::Bound>>,
+    /// Loops, arrays and calls that were looked at.
+    followed: usize,
     /// What is split at fewer blanks than usual may stay one word.
     pub(super) coarse: bool,
     /// Of each here-document, what its lines are.
@@ -84,7 +86,7 @@ impl Vars {
         // Loops, functions and traps use a value again that was set behind them: until nothing changes.
         for pass in 1.. {
             let before = (Rc::clone(&vars.map), Rc::clone(&vars.given));
-            vars.evals = evals;
+            (vars.evals, vars.followed) = (evals, 0);
             assigned::collect(&script.commands, &mut vars);
             assigned::within_words(&script.heredocs, &mut vars);
             if !vars.copies || Rc::ptr_eq(&before.0, &vars.map) && Rc::ptr_eq(&before.1, &vars.given) {
