@@ -45,8 +45,19 @@ impl Vars {
 
     /// What the commands print, one after the other.
     pub fn flow(&self, body: &[Command]) -> Flow {
-        let least = body.iter().map(|command| self.flow_stage(command, Flow::Anything)).min();
-        least.filter(|_| !self.doubtful).unwrap_or_default()
+        if self.doubtful { Flow::Anything } else { self.least(body) }
+    }
+
+    /// Nothing behind a command that prints anything is looked at: it would be once more at each level around it.
+    fn least(&self, body: &[Command]) -> Flow {
+        let mut least = if body.is_empty() { Flow::Anything } else { Flow::Names };
+        for command in body {
+            least = least.min(self.flow_stage(command, Flow::Anything));
+            if least == Flow::Anything {
+                break;
+            }
+        }
+        least
     }
 
     /// The same for one command with such lines, or with anything, as its input.
@@ -54,9 +65,7 @@ impl Vars {
         match command {
             Command::Simple(simple) => self.flow_simple(simple, fed),
             Command::Pipeline(stages) => stages.iter().fold(fed, |fed, stage| self.flow_stage(stage, fed)),
-            Command::Compound(compound) => {
-                compound.body.iter().map(|command| self.flow_stage(command, Flow::Anything)).min().unwrap_or_default()
-            }
+            Command::Compound(compound) => self.least(&compound.body),
             Command::Function { .. } => Flow::Anything,
         }
     }
@@ -68,7 +77,8 @@ impl Vars {
         let Some(name) = name.full() else { return Flow::Anything };
         let texts: Vec<Option<&str>> = rest.iter().map(Arg::full).collect();
         let heads = rest.iter().filter(|arg| arg.is_open()).all(|arg| !arg.risky && !arg.head().starts_with(['-', '+']));
-        let fed = if simple.redirs.iter().all(|redir| redir.kind != RedirKind::Input) { fed } else { Flow::Anything };
+        let elsewhere = |kind: &RedirKind| matches!(kind, RedirKind::Input | RedirKind::HereString | RedirKind::Heredoc(_));
+        let fed = if simple.redirs.iter().any(|redir| elsewhere(&redir.kind)) { Flow::Anything } else { fed };
         match Output::table().of(name, &texts) {
             _ if says_names(name, &texts) => Flow::Names,
             Prints::Names if heads => Flow::Names,
