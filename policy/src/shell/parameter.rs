@@ -51,6 +51,8 @@ impl Parser<'_> {
         }
         let subscript = (self.peek() == b'[' && !name.is_empty()).then(|| self.subscript());
         let whole = subscript.as_ref().is_some_and(|word| matches!(word.literal().as_deref(), Some("@" | "*")));
+        // `"${name[*]}"` is one word, whatever IFS joins them with.
+        let each = subscript.as_ref().is_some_and(|word| word.literal().as_deref() == Some("@"));
         // `${!name[@]}` are keys, `${!name@}` names.
         let keys = named_by_value && (whole && self.peek() == b'}' || matches!(self.peek(), b'@' | b'*') && self.second() == b'}');
         if named_by_value && !keys {
@@ -84,7 +86,7 @@ impl Parser<'_> {
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
         if let Piece::Variable { risky, changed, altered, list, items, .. } = &mut word.pieces[at] {
-            *items = whole && !named_by_value && !offset && operand.pieces.is_empty();
+            *items = each && !named_by_value && !offset && operand.pieces.is_empty();
             *list |= operand.pieces.iter().any(|piece| matches!(piece, Piece::Variable { list: true, .. } | Piece::Keys { .. }));
             *risky |= operand_is_risky(&operand);
             *altered = subscripted || named_by_value || !operand.pieces.is_empty();
