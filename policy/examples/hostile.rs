@@ -1,8 +1,10 @@
-//! Takes the time of hostile texts: long ones, and brackets without end.
+//! Takes the time of hostile texts: long ones, and brackets without end; their class, and what they would open.
 
+use std::path::Path;
 use std::time::Instant;
 
 use stayexec_policy::SecurityPolicy;
+use stayexec_policy::forbidden::Operands;
 
 fn main() {
     let policy = SecurityPolicy::default();
@@ -94,6 +96,16 @@ fn main() {
         "find . -exec ls {} \\;;",
         "sed p;",
         "awk 1;",
+        "time ",
+        "f(){ $1;};f a b c d e f g h i;",
+        "f(){ echo a;};f|f;",
+        "for x in a b c d e f g h;do $x;done;",
+        "a=(a b c);for x in \"${a[@]}\";do $x;done;",
+        "cat <<<x|sed p|",
+        "echo a|xargs ",
+        "x=a;cat $x;",
+        "read x<<<a;cat $x;",
+        "$(cat <<<a)",
     ];
     for unit in units {
         let text = unit.repeat((1 << 20) / unit.len());
@@ -102,6 +114,16 @@ fn main() {
         let took = start.elapsed();
         if took.as_millis() >= 10 {
             println!("{took:>12?} {class:11} {unit:?}");
+        }
+    }
+    // On their own: what the one leaves of memory slows the other.
+    for unit in units {
+        let text = unit.repeat((1 << 20) / unit.len());
+        let start = Instant::now();
+        let operands = Operands::of_command(&policy, &text, Path::new("/w"), Path::new("/h"));
+        let gathered = start.elapsed();
+        if gathered.as_millis() >= 50 {
+            println!("{gathered:>12?} {:11} {unit:?}", operands.opened.len());
         }
     }
 }

@@ -56,9 +56,9 @@ impl SecurityPolicy {
         self
     }
 
-    /// Gives the knowledge back; the compiled-in one when others hold it too.
+    /// Gives the knowledge back; where others hold it too, as a layer on theirs.
     pub(crate) fn into_knowledge(self) -> Knowledge {
-        Arc::try_unwrap(self.knowledge).unwrap_or_default()
+        Arc::try_unwrap(self.knowledge).unwrap_or_else(Knowledge::over)
     }
 
     /// The tier.

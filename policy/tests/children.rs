@@ -74,7 +74,7 @@ fn what_go_and_shells_set_for_their_children() {
     assert_eq!(git(&["GIT_SSH_COMMAND=rm -r x"]), Destructive);
     assert_eq!(class("/usr/bin/git", &["git", "fetch"], &["GIT_SSH_COMMAND=ssh"]), Network);
     assert_eq!(class("/usr/bin/ls", &["ls"], &["IFS=\n"]), Read, "no shell takes it from there");
-    assert_eq!(class("/usr/bin/zsh", &["zsh", "-c", "ls"], &["IFS=x"]), Write);
+    assert_eq!(class("/usr/bin/zsh", &["zsh", "-c", "ls"], &["IFS=x"]), Read);
 }
 
 #[test]

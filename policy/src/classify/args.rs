@@ -4,7 +4,7 @@
 //! when what it will be could begin with a dash.
 
 use super::patterns::{glob, is_pattern, may_match_a_dash};
-use super::vars::{Value, Vars, is_plain};
+use super::vars::{Value, Vars, is_one_word, is_plain, may_hold_blanks};
 use crate::shell::{Piece, Word};
 use crate::steps::step;
 
@@ -68,8 +68,10 @@ impl Arg {
 }
 
 pub(crate) fn expand(word: &Word, vars: &Vars, out: &mut Vec<Arg>) {
-    if let [Piece::Variable { name, quoted: false, risky: false, altered: false, .. }] = word.pieces.as_slice()
+    if let [Piece::Variable { name, quoted: false, risky, altered: false, .. }] = word.pieces.as_slice()
+        && (!risky || vars.is_bound(name))
         && let Some(Value::Known(text)) = vars.get(name)
+        && splits_at_blanks(text, vars)
     {
         out.extend(text.split_whitespace().map(|part| if is_pattern(part) { glob(part) } else { Arg::closed(part) }));
         return;
@@ -110,29 +112,36 @@ pub(crate) fn single(word: &Word, vars: &Vars) -> Arg {
                     open = true;
                 }
             }
-            Piece::Variable { name, quoted, risky, altered, list, .. } => match vars.get(name) {
+            Piece::Variable { name, quoted, risky, altered, list, items, .. } => match vars.get(name) {
                 Some(Value::Known(text))
-                    if !list && !risky && !altered && (*quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
+                    if !list
+                        && !altered
+                        && (!risky || vars.is_bound(name))
+                        && (*quoted || !vars.doubtful() && !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
                 {
                     arg.text.push_str(text)
                 }
                 value => {
-                    let unsafe_value = *risky
+                    // What it holds is known where it is a parameter of a function, or all of an array, that stands in the text.
+                    let bound = (!altered || *items) && vars.is_bound(name);
+                    let (risky, altered) = (*risky && !bound, *altered && !*items);
+                    let unsafe_value = risky
+                        || !quoted && vars.doubtful()
                         || match value {
                             Some(Value::Known(text)) => {
-                                text.split_whitespace().any(|part| part.starts_with('-')) || *altered && text.contains('-')
+                                text.split_whitespace().any(|part| part.starts_with('-')) || altered && text.contains('-')
                             }
                             Some(Value::Open { risky, .. }) => *risky,
                             None => vars.doubtful(),
                         };
                     let placed = before == 0 || !*quoted;
-                    let from_outside = *altered || outside(name, value, vars) || !*quoted && may_hold_blanks(name);
+                    let from_outside = altered || outside(name, value, vars) || !*quoted && may_hold_blanks(name);
                     arg.shifts |= *list || !*quoted && !is_one_word(name);
                     arg.altered |= altered;
                     arg.outside |= placed && from_outside;
                     arg.splits |= !*quoted && from_outside;
-                    arg.home |= before == 0 && name == "HOME" && !*risky && vars.untouched(name);
-                    arg.path |= !open && name == "PATH" && !*risky && !altered;
+                    arg.home |= before == 0 && name == "HOME" && !risky && vars.untouched(name);
+                    arg.path |= !open && name == "PATH" && !risky && !altered;
                     open_here(&mut arg, &mut open, unsafe_value && placed);
                 }
             },
@@ -200,14 +209,9 @@ fn may_be_nothing(piece: &Piece) -> bool {
     }
 }
 
-/// Variables that always are one word, if their values hold no blanks.
-fn is_one_word(name: &str) -> bool {
-    matches!(name, "HOME" | "PWD" | "?" | "#" | "$" | "UID" | "EUID" | "PPID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "SHLVL")
-}
-
-/// Directories may have any name.
-fn may_hold_blanks(name: &str) -> bool {
-    matches!(name, "PWD" | "OLDPWD" | "TMPDIR")
+/// A value without quotes becomes the words that stand between its blanks.
+fn splits_at_blanks(text: &str, vars: &Vars) -> bool {
+    !vars.doubtful() && (!vars.coarse() || !text.contains(char::is_whitespace))
 }
 
 #[cfg(test)]

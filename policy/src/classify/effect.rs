@@ -4,7 +4,7 @@
 //! Invariant: every value and operand is judged by what the entry says it is; what the entry does not say raises.
 
 use super::args::Arg;
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Feed, Judge, Raise, Scope, part};
 use super::paths;
 use super::payload::{deeper, replaced};

@@ -22,6 +22,7 @@ pub(crate) fn exec(policy: &SecurityPolicy, start: &Exec<'_>, places: &Places<'_
     if policy.settings().workspace_only {
         outside(policy, start, places, &mut part);
     }
+    let part = super::closed(policy, part);
     let deciding = part.deciding();
     let trusted = start.file.trusted(places);
     let entry = judge.knowledge.program(&String::from_utf8_lossy(start.file.name()));
@@ -146,8 +147,6 @@ fn own_setting(start: &Exec<'_>, places: &Places<'_>, variable: &str, value: &st
         "LD_LIBRARY_PATH" => own_libraries(start, places, value),
         "CARGO_HOME" => default("/.cargo"),
         "RUSTUP_HOME" => default("/.rustup"),
-        // A shell takes none from its environment (POSIX, 2.5.3).
-        "IFS" => start.file.name() != b"zsh",
         "GOENV" => default("/.config/go/env") || configured("/go/env"),
         _ => false,
     }

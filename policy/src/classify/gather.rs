@@ -4,46 +4,12 @@
 //! program is known to open what its text names.
 
 use super::args::{Arg, UNKNOWN};
+use super::collected::{MAX_BASES, MAX_PATHS, Reach, Reached};
 use super::judge::Judge;
 use super::vet::Vetted;
 use crate::CommandClass;
 use crate::forbidden::{first_parts, may_name_a_key};
 use crate::knowledge::{Entry, Writes};
-
-/// Paths and changes of directory that are kept for one question.
-const MAX_PATHS: usize = 20_000;
-const MAX_BASES: usize = 16;
-
-/// How a program reaches a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reach {
-    /// It opens it.
-    #[default]
-    File,
-    /// It shows names and sizes, never contents.
-    Names,
-    /// It reads everything below it.
-    Below,
-}
-
-/// An operand.
-#[derive(Debug)]
-pub(crate) struct Reached {
-    pub program: String,
-    pub word: String,
-    pub reach: Reach,
-    /// So many of the changes of directory stand in front of it.
-    pub after: usize,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Collected {
-    /// Every simple command, as far as its words are known.
-    pub commands: Vec<Vec<String>>,
-    pub paths: Vec<Reached>,
-    /// Directories that the text changes to, in their order.
-    pub bases: Vec<String>,
-}
 
 impl Judge<'_> {
     pub fn gathers(&self) -> bool {
@@ -63,6 +29,7 @@ impl Judge<'_> {
     pub fn collect(&self, program: &str, word: &str, reach: Reach) {
         if let Some(collected) = &self.collected {
             let mut collected = collected.borrow_mut();
+            collected.opens |= reach != Reach::Names && word.contains(UNKNOWN) && !matches!(program, "echo" | "for");
             if collected.paths.len() < MAX_PATHS {
                 let after = collected.bases.len();
                 collected.paths.push(Reached { program: program.to_owned(), word: word.to_owned(), reach, after });

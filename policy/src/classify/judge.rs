@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::args::Arg;
-use super::gather::Collected;
-use super::vars::Vars;
+use super::collected::Collected;
+use super::vars::{Flow, Vars};
 use super::vet::Finding;
 use crate::knowledge::{At, Knowledge};
 use crate::shell::Disputed;
@@ -73,8 +73,10 @@ pub(crate) struct Feed {
     pub fed: bool,
     /// It comes from another host.
     pub download: bool,
-    /// Names of files, hashes, counts: nothing that could be an option.
-    pub tame: bool,
+    /// What its lines are.
+    pub flow: Flow,
+    /// Its lines, as far as the text says them; gathered for what takes them for names.
+    pub said: super::said::Said,
     /// They are names of files below these directories; gathered for what reads them.
     pub walked: Option<Rc<Vec<Arg>>>,
 }

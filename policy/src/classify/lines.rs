@@ -57,6 +57,7 @@ impl Vars {
         let words: Option<Vec<&str>> = words.as_ref().map(|words| words.iter().map(|word| &**word).collect());
         let numbers = |holds: bool| if holds { Lines::Numbers } else { Lines::Anything };
         match (&*name, words) {
+            ("grep" | "egrep", Some(words)) if matches_digits(&words) => Lines::Numbers,
             ("grep" | "egrep" | "fgrep", _) => self.grep(rest),
             (_, None) => Lines::Anything,
             ("cat", Some(words)) if words.is_empty() => input,
@@ -138,6 +139,15 @@ impl Vars {
         let single = operands.len() <= 2 && self.operands(&operands);
         if numbered && single && !texts.iter().flatten().any(|text| text.starts_with("--")) { Lines::Colon } else { Lines::Anything }
     }
+}
+
+/// `grep -oE '[0-9]+'`, of one file or of its input.
+fn matches_digits(words: &[&str]) -> bool {
+    let (options, operands): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
+    options.iter().all(|word| flags(word, "oEPh"))
+        && options.iter().any(|word| word.contains('o'))
+        && matches!(operands.as_slice(), ["[0-9]+" | "[0-9][0-9]*" | "[[:digit:]]+"] | ["[0-9]+" | "[0-9][0-9]*" | "[[:digit:]]+", _])
+        && operands.get(1).is_none_or(|file| plain(file))
 }
 
 /// It prints nothing.

@@ -120,6 +120,7 @@ impl Vars {
                 all_known
                     && known.iter().all(|word| matches!(*word, "-l" | "-c" | "-w" | "-m" | "--lines" | "--bytes" | "--words" | "--chars"))
             }
+            "printf" => known.first().is_some_and(|format| is_number(&format.replace("%d", "").replace("\\n", ""))) && words[0].is_some(),
             "nproc" => all_known && known.iter().all(|word| *word == "--all"),
             "tput" => matches!(known[..], ["cols" | "lines" | "colors"]) && all_known,
             "id" => matches!(known[..], ["-u" | "-g", ..]) && flags().count() == 1 && rest.len() <= 2,

@@ -11,7 +11,7 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
     let judge = walk.judge;
     let mut feed = scope.feed.clone();
     let mut download = false;
-    let mut tame = scope.feed.tame;
+    let mut flow = scope.feed.flow;
     for stage in stages {
         if !judge.spend() {
             into.raise(super::walk::opaque("more commands than the classifier reads", true));
@@ -25,9 +25,10 @@ pub(super) fn judge(walk: &Walk<'_, '_>, stages: &[Command], scope: &Scope<'_>, 
             part.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
         }
         download |= part.class >= CommandClass::Network;
-        tame = scope.vars.tame_stage(stage, tame);
+        flow = scope.vars.flow_stage(stage, flow);
+        let said = walk.said_by(stage, &feed, scope);
         let walked = walked(walk, stage, scope).or(feed.walked);
-        feed = Feed { text: printed(stage, scope).map(std::rc::Rc::from), fed: true, download, tame, walked };
+        feed = Feed { text: printed(stage, scope).map(std::rc::Rc::from), fed: true, download, flow, said, walked };
         let raises = part.class > into.class;
         if raises && part.parts.is_empty() {
             into.raise(Finding::new(part.class, part.code, part.reason.clone()));

@@ -3,7 +3,7 @@
 //! A name that is not known, and a path to a file that may be any program, are at least Write.
 
 use super::args::Arg;
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::special;
 use super::vet::{Finding, vet};
@@ -52,6 +52,7 @@ impl Judge<'_> {
         }
         crate::steps::step(scope.functions.borrow().len());
         if scope.functions.borrow().iter().any(|function| function == name) {
+            rest.iter().for_each(|arg| self.valued(arg));
             // Its body was judged where it was defined.
             match self.knowledge.program(name) {
                 Some(_) => self.named(name, rest, scope, &mut out),
@@ -139,11 +140,10 @@ impl Judge<'_> {
                 out.entry = Some(entry.at.to_string());
             }
         }
-        // `make -f -`, `awk -f -`: what a program reads as commands of its own.
-        let scripted = |entry: &Entry| matches!(entry.special.as_deref(), Some("awk" | "sed")) || matches!(name, "make" | "gmake");
-        if entry.listens || (scripted(entry) && args.iter().any(is_input)) {
+        if entry.listens || entry.scripted && args.iter().any(is_input) {
             self.takes_commands();
         }
+        self.takes_names(entry, name, args, scope);
         if let [only] = args
             && matches!(only.full(), Some("--help" | "--version"))
             && !entry.free

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::args::{self, Arg};
-use super::gather::Reach;
+use super::collected::Reach;
 use super::judge::{Feed, Raise, Scope, part};
 use super::paths;
 use super::vet::Finding;
@@ -56,11 +56,11 @@ impl Walk<'_, '_> {
                     self.note(self.printed_path(&redir.target, &target), &target, into);
                     let download = redir.target.pieces.iter().any(|piece| matches!(piece, Piece::Process { .. }))
                         && into.class >= CommandClass::Network;
-                    scope.feed = Feed { fed: true, download, ..Feed::default() };
+                    scope.feed = Feed { fed: true, download, said: self.said_in(redir, &outer), ..Feed::default() };
                 }
                 RedirKind::HereString => {
-                    let text = target.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
+                    let (text, said) = (target.full().map(Rc::from), self.said_in(redir, &outer));
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, said, ..Feed::default() };
                 }
                 RedirKind::Heredoc(slot) => {
                     let Some(body) = self.script.heredocs.get(slot) else {
@@ -69,8 +69,8 @@ impl Walk<'_, '_> {
                     };
                     self.substitutions(body, &outer, into);
                     let body = args::single(body, scope.vars);
-                    let text = body.full().map(Rc::from);
-                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, tame: false, walked: None };
+                    let (text, said) = (body.full().map(Rc::from), self.said_in(redir, &outer));
+                    scope.feed = Feed { text, fed: true, download: into.class >= CommandClass::Network, said, ..Feed::default() };
                 }
             }
         }

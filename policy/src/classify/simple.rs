@@ -4,7 +4,7 @@ use super::args;
 use super::evaluate::{evaluated, subscript, takes_numbers};
 use super::judge::{Raise, Scope, part};
 use super::vet::Finding;
-use super::walk::{RaiseOption, Walk};
+use super::walk::{RaiseOption, Walk, opaque};
 use crate::shell::{Piece, Simple, Word};
 use crate::{CommandClass, Part, ReasonCode, Shell};
 
@@ -34,13 +34,11 @@ impl Walk<'_, '_> {
             if takes_numbers(&assign.name) && !values().all(|value| scope.vars.number_word(value)) {
                 out.raise(evaluated());
             }
-            // In front of `read` it only says how that one line is split.
-            let splits = assign.name == "IFS"
-                && simple.words.first().and_then(Word::literal).is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray"));
             let value = std::iter::once(&assign.value).filter(|_| assign.items.is_empty());
             for word in value.chain(&assign.items) {
                 let value = args::single(word, scope.vars);
-                out.raise_option(self.judge.assignment(&assign.name, &value, &scope).filter(|_| !splits));
+                self.judge.valued(&value);
+                out.raise_option(self.judge.assignment(&assign.name, &value, &scope));
                 out.raise_option(subscript(word));
             }
         }
@@ -60,11 +58,27 @@ impl Walk<'_, '_> {
             if words.is_empty() {
                 words.push(args::single(first, scope.vars));
             }
-            let program = self.judge.command(&words, &scope);
-            merge(&mut out, program, self.judge.explain);
-            self.judge.counted(&words, simple.braced, &scope, &mut out);
-            if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
-                out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+            let choices = scope.vars.choices(first);
+            let mut names = choices.iter().flat_map(|names| names.iter());
+            loop {
+                // The program may be any of the words that its name is known to be one of.
+                if let Some(name) = names.next() {
+                    words[0] = args::Arg::closed(name);
+                } else if choices.is_some() {
+                    break;
+                }
+                if first.literal().is_none() && words[0].full().is_some_and(|name| scope.vars.unfollowed(name)) {
+                    out.raise(opaque("a function that is called by a name which is no literal", false));
+                }
+                let program = self.judge.command(&words, &scope);
+                merge(&mut out, program, self.judge.explain);
+                self.judge.counted(&words, simple.braced, &scope, &mut out);
+                if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
+                    out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
+                }
+                if choices.is_none() {
+                    break;
+                }
             }
         }
         if inner.class > CommandClass::Read || self.judge.explain {

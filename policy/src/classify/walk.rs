@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use super::args;
+use super::collected::Reach;
 use super::evaluate::{evaluated, evaluates, subscript, takes_numbers};
-use super::gather::Reach;
 use super::judge::{Judge, Raise, Scope};
 use super::pipeline;
 use super::vet::Finding;
@@ -46,7 +46,10 @@ impl Walk<'_, '_> {
             Command::Pipeline(stages) => pipeline::judge(self, stages, scope, into),
             Command::Compound(compound) => self.compound(compound, scope, certain, into),
             Command::Function { name, body } => {
-                self.list(body, scope, false, into);
+                self.function_says(body, scope);
+                let vars = scope.vars.in_function(name);
+                let inner = Scope { vars: vars.as_ref().unwrap_or(scope.vars), ..scope.clone() };
+                self.list(body, &inner, false, into);
                 // Only a definition that certainly happened lets a call of that name be a call of the body.
                 if certain && scope.functions.borrow().len() < MAX_FUNCTIONS {
                     scope.functions.borrow_mut().push(name.clone());
@@ -79,6 +82,8 @@ impl Walk<'_, '_> {
         }
         let mut scope = scope.clone();
         self.redirections(&compound.redirs, &mut scope, into);
+        let bound = compound.variable.as_ref().filter(|_| compound.kind == Kind::For).and_then(|name| scope.vars.in_loop(name));
+        let scope = Scope { vars: bound.as_ref().unwrap_or(scope.vars), ..scope };
         let certain = certain && !compound.conditional && matches!(compound.kind, Kind::Brace);
         if compound.kind == Kind::Subshell {
             let functions = RefCell::new(scope.known_functions());
@@ -127,6 +132,7 @@ impl Walk<'_, '_> {
                 let inner = Scope { functions: &functions, ..scope.clone() };
                 self.list(body, &inner, false, into);
                 self.printed(body, scope);
+                self.substituted(body, scope);
                 if self.judge.settings.shell == Shell::Strict {
                     into.raise(Finding::new(CommandClass::Write, ReasonCode::Strict, "a substitution, in strict mode"));
                 }

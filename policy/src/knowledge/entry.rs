@@ -49,6 +49,8 @@ pub(crate) struct Entry {
     pub narrow: Vec<Box<str>>,
     pub base: Vec<Box<str>>,
     pub instead: Vec<Box<str>>,
+    /// Options with which it opens what its input names.
+    pub names: Vec<Box<str>>,
     pub lists: bool,
     pub lax: bool,
     pub words: bool,
@@ -70,6 +72,7 @@ pub(crate) struct Entry {
     pub skip: usize,
     pub assigns: bool,
     pub listens: bool,
+    pub scripted: bool,
     pub ignores_hangup: bool,
     pub special: Option<Box<str>>,
     pub sub: Map<Box<str>, Arc<Entry>>,

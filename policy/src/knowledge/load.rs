@@ -1,14 +1,11 @@
 //! Reads knowledge files into tables.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use super::check;
 use super::entry::{At, Entry};
-use super::environment::Environment;
-use super::families::Families;
-use super::schema::{File, RawEntry, RawEnvironment};
-use super::sql::{RawSql, Sql};
+use super::schema::{File, RawEntry};
 use super::{Example, Knowledge, KnowledgeFile, Origin};
 
 /// A knowledge file that is not understood.
@@ -23,68 +20,9 @@ pub struct KnowledgeError {
     pub what: String,
 }
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../knowledge/", $name)))),*]
-    };
-}
-
-/// The compiled-in files; a test holds that they are well formed.
-const FILES: &[(&str, &str)] = &files![
-    "files.toml",
-    "text.toml",
-    "git.toml",
-    "packages.toml",
-    "projects.toml",
-    "network.toml",
-    "system.toml",
-    "languages.toml",
-    "inspect.toml",
-    "machine.toml",
-    "tools.toml",
-    "documents.toml",
-    "build.toml",
-    "containers.toml",
-    "cloud.toml",
-    "databases.toml",
-    "wrappers.toml",
-    "shells.toml",
-];
-
-const ENVIRONMENT: &str = include_str!("../../knowledge/environment.toml");
-const FAMILIES: &str = include_str!("../../knowledge/families.toml");
-const SQL: &str = include_str!("../../knowledge/sql.toml");
-
-/// A flawed file contributes nothing, so that its programs are unknown; the tests refuse to let one pass.
-pub(super) fn builtin() -> Knowledge {
-    let mut knowledge = Knowledge {
-        environment: Environment::compile(&environment().unwrap_or_default()),
-        families: Families::compile(&families().unwrap_or_default()),
-        sql: Sql::compile(&sql().unwrap_or_default()),
-        ..Knowledge::default()
-    };
-    for (name, text) in FILES {
-        let before = knowledge.entries.len();
-        if add(&mut knowledge, name, text).is_err() {
-            knowledge.entries.truncate(before);
-            knowledge.names.retain(|_, at| *at < before);
-            knowledge.versioned.retain(|_, at| *at < before);
-            knowledge.suffixed.retain(|(_, _, at)| *at < before);
-        }
-    }
-    knowledge
-}
-
-fn environment() -> Result<RawEnvironment, KnowledgeError> {
-    toml::from_str(ENVIRONMENT).map_err(|error| misread("environment.toml", ENVIRONMENT, &error))
-}
-
-fn families() -> Result<BTreeMap<String, String>, KnowledgeError> {
-    toml::from_str(FAMILIES).map_err(|error| misread("families.toml", FAMILIES, &error))
-}
-
-fn sql() -> Result<RawSql, KnowledgeError> {
-    toml::from_str(SQL).map_err(|error| misread("sql.toml", SQL, &error))
+/// A table of the shape `T`.
+pub(crate) fn table<T: serde::de::DeserializeOwned>(file: &str, text: &str) -> Result<T, KnowledgeError> {
+    toml::from_str(text).map_err(|error| misread(file, text, &error))
 }
 
 fn misread(file: &str, text: &str, error: &toml::de::Error) -> KnowledgeError {
@@ -111,7 +49,11 @@ fn interned(name: &str) -> &'static str {
 }
 
 pub(super) fn with_files(files: &[KnowledgeFile<'_>]) -> Result<Knowledge, KnowledgeError> {
-    let mut knowledge = Knowledge { base: Some(Knowledge::builtin()), ..Knowledge::default() };
+    let base = Knowledge::builtin();
+    if let Some(flaw) = base.flaw() {
+        return Err(flaw.clone());
+    }
+    let mut knowledge = Knowledge::over(base);
     for file in files {
         let into = match file.origin {
             Origin::Own => &mut knowledge,
@@ -137,8 +79,8 @@ pub(super) fn with_files(files: &[KnowledgeFile<'_>]) -> Result<Knowledge, Knowl
 }
 
 /// What the compiled-in files are held to by the tests. A file of the workspace only raises, and may show less.
-fn checked(file: &str, given: &KnowledgeFile<'_>) -> Result<(), KnowledgeError> {
-    let raw: File = toml::from_str(given.text).map_err(|error| misread(file, given.text, &error))?;
+pub(super) fn checked(file: &str, given: &KnowledgeFile<'_>) -> Result<(), KnowledgeError> {
+    let raw: File = table(file, given.text)?;
     let headers = headers(given.text);
     let at = |names: &str| headers.get(names).or_else(|| headers.get(format!("\"{names}\"").as_str())).copied().unwrap_or(1);
     let flaw = |names: &str, what: String| Err(KnowledgeError { file: file.to_owned(), line: at(names), what });
@@ -152,10 +94,12 @@ fn checked(file: &str, given: &KnowledgeFile<'_>) -> Result<(), KnowledgeError> 
     }
 }
 
-fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), KnowledgeError> {
-    let raw: File = toml::from_str(text).map_err(|error| misread(file, text, &error))?;
+/// Adds the entries of a file, and says how many names it has.
+pub(super) fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<usize, KnowledgeError> {
+    let raw: File = table(file, text)?;
     let headers = headers(text);
     let lines = |name: &str| At { file, line: headers.get(name).copied().unwrap_or(0) };
+    let mut named = 0;
     for (names, entry) in &raw {
         let key = if headers.contains_key(names.as_str()) { names.clone() } else { format!("\"{names}\"") };
         let compiled = Entry::compile(&key, entry, ("", ""), &lines).map_err(|flaw| KnowledgeError {
@@ -166,6 +110,7 @@ fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), 
         let at = knowledge.entries.len();
         knowledge.entries.push(compiled);
         for name in names.split('|') {
+            named += 1;
             knowledge.names.insert(name.into(), at);
             if entry.versioned {
                 knowledge.versioned.insert(name.into(), at);
@@ -176,7 +121,7 @@ fn add(knowledge: &mut Knowledge, file: &'static str, text: &str) -> Result<(), 
         }
         examples(&mut knowledge.examples, file, text, entry);
     }
-    Ok(())
+    Ok(named)
 }
 
 fn examples(out: &mut Vec<Example>, file: &'static str, text: &str, entry: &RawEntry) {
@@ -205,28 +150,6 @@ fn headers(text: &str) -> HashMap<&str, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_compiled_in_file_is_well_formed() {
-        environment().unwrap();
-        families().unwrap();
-        let mut knowledge = Knowledge::default();
-        for (name, text) in FILES {
-            let before = knowledge.names.len();
-            add(&mut knowledge, name, text).unwrap();
-            let raw: File = toml::from_str(text).unwrap();
-            let names: usize = raw.keys().map(|names| names.split('|').count()).sum();
-            assert_eq!(knowledge.names.len() - before, names, "{name} repeats a name of another file or its own");
-        }
-        assert!(knowledge.entries.iter().all(|entry| entry.at.line > 0));
-    }
-
-    #[test]
-    fn compiled_in_files_pass_the_checks_of_others() {
-        for (name, text) in FILES {
-            checked(name, &KnowledgeFile { name, text, origin: Origin::Own }).unwrap();
-        }
-    }
 
     #[test]
     fn unknown_keys_are_errors() {

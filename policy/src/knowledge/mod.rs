@@ -2,6 +2,7 @@
 //!
 //! Invariant: an entry that is wrong is an error with its file and name, never a silently looser entry.
 
+mod builtin;
 mod check;
 mod compile;
 mod entry;
@@ -20,6 +21,7 @@ pub(crate) use entry::{At, Entry, Payload, Writes};
 pub(crate) use environment::Meaning;
 pub(crate) use families::Called;
 pub use load::KnowledgeError;
+pub(crate) use load::table;
 pub(crate) use option::{Opt, Role, Value};
 pub(crate) use output::{Output, Prints};
 pub(crate) use sql::Sql;
@@ -38,6 +40,8 @@ pub struct Knowledge {
     families: Families,
     sql: Sql,
     examples: Vec<Example>,
+    /// What is compiled in is not understood: nothing is known.
+    flaw: Option<KnowledgeError>,
     /// What holds where nothing here does: the compiled-in knowledge, shared and not copied.
     base: Option<Arc<Knowledge>>,
     /// Entries that count besides the others and only raise.
@@ -77,13 +81,18 @@ pub struct Example {
     pub class: crate::CommandClass,
 }
 
-static BUILTIN: LazyLock<Arc<Knowledge>> = LazyLock::new(|| Arc::new(load::builtin()));
+static BUILTIN: LazyLock<Arc<Knowledge>> = LazyLock::new(|| Arc::new(builtin::builtin()));
 
 impl Knowledge {
     /// The knowledge that is compiled in.
     #[must_use]
     pub fn builtin() -> Arc<Self> {
         Arc::clone(&BUILTIN)
+    }
+
+    /// What holds where nothing else does.
+    pub(crate) fn over(base: Arc<Self>) -> Self {
+        Self { base: Some(base), ..Self::default() }
     }
 
     /// The compiled-in knowledge with other files, later ones first.
@@ -105,6 +114,11 @@ impl Knowledge {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What is wrong with the compiled-in tables. Nothing is Read by such knowledge.
+    pub(crate) fn flaw(&self) -> Option<&KnowledgeError> {
+        self.layers().find_map(|layer| layer.flaw.as_ref())
     }
 
     /// The examples that the entries promise: those of further files, where there are any.

@@ -8,25 +8,22 @@ use std::sync::LazyLock;
 use super::entry::matches;
 use crate::hash::Map;
 
-const TEXT: &str = include_str!("../../knowledge/output.toml");
+static OUTPUT: LazyLock<Output> = LazyLock::new(super::builtin::output);
 
-static OUTPUT: LazyLock<Output> = LazyLock::new(|| raw().map(|raw| Output::compile(&raw)).unwrap_or_default());
-
+/// The file: commands to the options with which it holds.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
-    names: BTreeMap<String, String>,
-    filters: BTreeMap<String, String>,
-}
-
-fn raw() -> Result<Raw, toml::de::Error> {
-    toml::from_str(TEXT)
+pub(super) struct RawOutput {
+    pub names: BTreeMap<String, String>,
+    pub begins: BTreeMap<String, String>,
+    pub filters: BTreeMap<String, String>,
 }
 
 /// The table, by a program's name, alone or with the word behind it.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     names: Map<Box<str>, Options>,
+    begins: Map<Box<str>, Options>,
     filters: Map<Box<str>, Options>,
 }
 
@@ -44,6 +41,8 @@ struct Options {
 pub(crate) enum Prints {
     /// Names, hashes, counts.
     Names,
+    /// Lines that begin with one of those, and a blank behind it.
+    Begins,
     /// Lines of its input.
     Lines,
     Anything,
@@ -54,24 +53,26 @@ impl Output {
         &OUTPUT
     }
 
-    fn compile(raw: &Raw) -> Self {
+    pub(super) fn compile(raw: &RawOutput) -> Self {
         let table = |raw: &BTreeMap<String, String>| {
             let entries =
                 raw.iter().flat_map(|(names, options)| names.split('|').map(move |name| (name.into(), Options::compile(options))));
             entries.collect()
         };
-        Self { names: table(&raw.names), filters: table(&raw.filters) }
+        Self { names: table(&raw.names), begins: table(&raw.begins), filters: table(&raw.filters) }
     }
 
     /// What the command with this name prints, given its words; `None` stands for one that only the run knows.
     pub(crate) fn of(&self, name: &str, words: &[Option<&str>]) -> Prints {
-        if self.names.get(name).is_some_and(|options| options.hold(words)) {
-            return Prints::Names;
-        }
-        if let Some((Some(second), rest)) = words.split_first()
-            && self.names.get(format!("{name} {second}").as_str()).is_some_and(|options| options.hold(rest))
-        {
-            return Prints::Names;
+        for (table, prints) in [(&self.names, Prints::Names), (&self.begins, Prints::Begins)] {
+            if table.get(name).is_some_and(|options| options.hold(words)) {
+                return prints;
+            }
+            if let Some((Some(second), rest)) = words.split_first()
+                && table.get(format!("{name} {second}").as_str()).is_some_and(|options| options.hold(rest))
+            {
+                return prints;
+            }
         }
         let one = |options: &Options| {
             let operands = words.iter().filter(|word| word.is_none_or(|word| !word.starts_with('-')));
@@ -139,11 +140,6 @@ mod tests {
     fn prints(line: &str) -> Prints {
         let words: Vec<Option<&str>> = line.split(' ').map(|word| Some(word).filter(|word| *word != "$x")).collect();
         Output::table().of(words[0].unwrap_or_default(), &words[1..])
-    }
-
-    #[test]
-    fn the_table_is_read() {
-        raw().unwrap();
     }
 
     #[test]

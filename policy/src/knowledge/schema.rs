@@ -45,6 +45,8 @@ pub(super) struct RawEntry {
     pub narrow: String,
     /// Options whose value is a directory that it works in.
     pub base: String,
+    /// Options with which it opens files that its input names; `*`: it takes its input for names anyway.
+    pub names: String,
     /// Options that stand in place of the first operand.
     pub instead: String,
     /// It shows names and sizes of files, never contents.
@@ -80,6 +82,8 @@ pub(super) struct RawEntry {
     pub assigns: bool,
     /// It takes commands from its input.
     pub listens: bool,
+    /// It takes commands from its input where an option or an operand names that: `make -f -`.
+    pub scripted: bool,
     /// The first that it does is to ignore SIGHUP.
     pub ignores_hangup: bool,
     /// A handler in code.

@@ -1,5 +1,6 @@
 //! One command, word by word: which of its words are secrets, by the rules of its program.
 
+use super::REDACTED;
 use super::names::is_secret_name;
 use super::rules::{self, Part, Rule};
 
@@ -26,8 +27,11 @@ pub(super) fn hide(words: &[String]) -> Command {
     let mut command = Command { hidden: vec![None; words.len()], reads_secret: false };
     for (index, (name, start)) in programs.iter().enumerate() {
         let end = programs.get(index + 1).map_or(words.len(), |(_, next)| *next);
-        let rules = rules::of(name);
-        command.walk(&rules, name, words, start + 1, end);
+        match rules::of(name) {
+            Some(rules) => command.walk(&rules, name, words, start + 1, end),
+            // Where nobody knows what the secrets are, every word is one.
+            None => (start + 1..end).for_each(|at| command.put(at, &words[at], REDACTED.to_owned())),
+        }
     }
     command
 }

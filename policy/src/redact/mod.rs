@@ -10,6 +10,7 @@ mod rules;
 mod tokens;
 mod words;
 
+pub(crate) use rules::checked;
 use words::Token;
 
 /// What stands in place of a secret.

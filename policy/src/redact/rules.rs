@@ -1,13 +1,14 @@
 //! Where programs take secrets, from `knowledge/secrets.toml`: options by what their value is, operands, the input.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::REDACTED;
 use super::names::is_secret_name;
+use crate::KnowledgeError;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     rule: Vec<Rule>,
@@ -62,14 +63,21 @@ impl Part {
     }
 }
 
-fn rules() -> &'static [Rule] {
-    static RULES: OnceLock<Vec<Rule>> = OnceLock::new();
-    RULES.get_or_init(|| toml::from_str::<File>(include_str!("../../knowledge/secrets.toml")).unwrap_or_default().rule)
+fn rules() -> Result<&'static [Rule], &'static KnowledgeError> {
+    static RULES: LazyLock<Result<File, KnowledgeError>> =
+        LazyLock::new(|| crate::knowledge::table("secrets.toml", include_str!("../../knowledge/secrets.toml")));
+    RULES.as_ref().map(|file| file.rule.as_slice())
 }
 
-/// The rules of a program.
-pub(super) fn of(program: &str) -> Vec<&'static Rule> {
-    rules().iter().filter(|rule| lists(&rule.programs, program)).collect()
+/// What is wrong with the table, if anything is.
+pub(crate) fn checked() -> Result<(), KnowledgeError> {
+    rules().map(|_| ()).map_err(Clone::clone)
+}
+
+/// The rules of a program; none where the table is not understood.
+pub(super) fn of(program: &str) -> Option<Vec<&'static Rule>> {
+    let rules = rules().ok()?;
+    Some(rules.iter().filter(|rule| lists(&rule.programs, program)).collect())
 }
 
 fn lists(list: &str, word: &str) -> bool {
@@ -141,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_file_is_well_formed() {
-        let file: File = toml::from_str(include_str!("../../knowledge/secrets.toml")).unwrap();
-        assert!(file.rule.len() > 30 && file.rule.iter().all(|rule| !rule.programs.is_empty()));
+        let rules = rules().unwrap();
+        assert!(rules.len() > 30 && rules.iter().all(|rule| !rule.programs.is_empty()));
     }
 }

@@ -81,6 +81,7 @@ pub(crate) enum Kind {
     If,
     Loop,
     For,
+    Select,
     Case,
     Test,
     Arith,
@@ -134,8 +135,8 @@ pub(crate) enum Piece {
     /// `$name`, `${name…}`; `risky` when an operator may make the value begin with a dash, or take it from elsewhere;
     /// `changed` when an operator may make anything else of it than a number; `altered` when any operator or subscript
     /// stands behind the name, so that the value is another one than the variable's; `list` when it is a word for each of
-    /// several values, quoted or not, and none where there are none: `$@`, `${a[@]}`.
-    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool, list: bool },
+    /// several values, quoted or not, and none where there are none: `$@`, `${a[@]}`; `items` when it is `${a[@]}` and nothing else.
+    Variable { name: String, quoted: bool, risky: bool, changed: bool, altered: bool, list: bool, items: bool },
     /// `${!name[@]}`: the keys of an array.
     Keys { name: String, quoted: bool },
     /// `$(…)`, backticks.

@@ -46,8 +46,8 @@ impl Parser<'_> {
         compound(Kind::Loop, body)
     }
 
-    pub(super) fn for_loop(&mut self) -> Command {
-        let mut command = empty(Kind::For);
+    pub(super) fn for_loop(&mut self, kind: Kind) -> Command {
+        let mut command = empty(kind);
         self.blanks();
         if self.peek() == b'(' {
             let mut word = Word::default();
@@ -72,7 +72,15 @@ impl Parser<'_> {
             } else {
                 // The positional parameters: known only when it runs.
                 command.words.push(Word {
-                    pieces: vec![Piece::Variable { name: "@".into(), quoted: true, risky: true, changed: true, altered: true, list: true }],
+                    pieces: vec![Piece::Variable {
+                        name: "@".into(),
+                        quoted: true,
+                        risky: true,
+                        changed: true,
+                        altered: true,
+                        list: true,
+                        items: false,
+                    }],
                 });
             }
         }

@@ -62,7 +62,7 @@ impl Parser<'_> {
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.bump();
                 let name = self.name();
-                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false, altered: false, list: false });
+                word.pieces.push(Piece::Variable { name, quoted, risky: false, changed: false, altered: false, list: false, items: false });
             }
             byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.bump();
@@ -71,7 +71,7 @@ impl Parser<'_> {
                 let risky = matches!(byte, b'@' | b'*' | b'-') || byte.is_ascii_digit();
                 let list = matches!(byte, b'@' | b'*');
                 let name = char::from(byte).to_string();
-                word.pieces.push(Piece::Variable { name, quoted, risky, changed: false, altered: false, list });
+                word.pieces.push(Piece::Variable { name, quoted, risky, changed: false, altered: false, list, items: false });
             }
             byte => {
                 self.disputed.zsh |= matches!(byte, b'=' | b'~' | b'^' | b'+');

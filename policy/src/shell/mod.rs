@@ -19,7 +19,7 @@ mod parser;
 mod redirection;
 mod simple;
 
-pub(crate) use ast::{Command, Compound, Disputed, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
+pub(crate) use ast::{Assign, Command, Compound, Disputed, Kind, Piece, Redir, RedirKind, Script, Simple, Word};
 
 /// Nesting of any kind; deeper text is opaque.
 pub(crate) const MAX_DEPTH: usize = 40;

@@ -51,6 +51,8 @@ impl Parser<'_> {
         }
         let subscript = (self.peek() == b'[' && !name.is_empty()).then(|| self.subscript());
         let whole = subscript.as_ref().is_some_and(|word| matches!(word.literal().as_deref(), Some("@" | "*")));
+        // `"${name[*]}"` is one word, whatever IFS joins them with.
+        let each = subscript.as_ref().is_some_and(|word| word.literal().as_deref() == Some("@"));
         // `${!name[@]}` are keys, `${!name@}` names.
         let keys = named_by_value && (whole && self.peek() == b'}' || matches!(self.peek(), b'@' | b'*') && self.second() == b'}');
         if named_by_value && !keys {
@@ -75,7 +77,7 @@ impl Parser<'_> {
         } else if keys {
             Piece::Keys { name, quoted }
         } else {
-            Piece::Variable { name, quoted, risky, changed: false, altered: false, list }
+            Piece::Variable { name, quoted, risky, changed: false, altered: false, list, items: false }
         });
         let subscripted = subscript.is_some();
         if let Some(subscript) = subscript.filter(|_| !whole) {
@@ -83,7 +85,8 @@ impl Parser<'_> {
         }
         let mut operand = Word::default();
         self.parameter_operand(&mut operand, quoted);
-        if let Piece::Variable { risky, changed, altered, list, .. } = &mut word.pieces[at] {
+        if let Piece::Variable { risky, changed, altered, list, items, .. } = &mut word.pieces[at] {
+            *items = each && !named_by_value && !offset && operand.pieces.is_empty();
             *list |= operand.pieces.iter().any(|piece| matches!(piece, Piece::Variable { list: true, .. } | Piece::Keys { .. }));
             *risky |= operand_is_risky(&operand);
             *altered = subscripted || named_by_value || !operand.pieces.is_empty();

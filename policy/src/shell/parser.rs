@@ -130,7 +130,8 @@ impl<'a> Parser<'a> {
             }
             "if" => Some(self.conditional()),
             "while" | "until" => Some(self.looping()),
-            "for" | "select" => Some(self.for_loop()),
+            "for" => Some(self.for_loop(Kind::For)),
+            "select" => Some(self.for_loop(Kind::Select)),
             "case" => Some(self.case()),
             "[[" => {
                 self.disputed.not_posix = true;

@@ -32,6 +32,7 @@ pub(super) fn declare(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out
         match split_assignment(arg) {
             Some((name, value)) => {
                 let name = name.trim_end_matches('+');
+                judge.valued(&value);
                 let array = flags('a') || flags('A') || scope.vars.array(name);
                 if array && value.full().is_none_or(|text| text.starts_with('(')) && (value.known == 0 || value.text.starts_with('(')) {
                     out.raise(evaluated());
@@ -114,6 +115,9 @@ pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out:
         out.raise(Finding::new(CommandClass::Write, ReasonCode::Operand, "printf with %n sets a variable"));
     }
     let sets = !printf || call.args.first().is_some_and(|arg| arg.text.starts_with("-v"));
+    if printf && sets {
+        call.args.iter().for_each(|arg| judge.valued(arg));
+    }
     let names = || call.args.iter().take(if printf { 2 } else { usize::MAX });
     // A prompt is no name.
     let prompts = |arg: &Arg| call.name == "read" && arg.text.contains(char::is_whitespace);

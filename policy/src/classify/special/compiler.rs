@@ -3,7 +3,7 @@
 //! Invariant: every word is one that is known to write and load nothing; anything else leaves the compiler Write.
 
 use super::super::args::Arg;
-use super::super::gather::Reach;
+use super::super::collected::Reach;
 use super::super::judge::{Judge, Raise};
 use super::super::paths;
 use super::Call;

@@ -2,7 +2,7 @@
 //!
 //! Knowledge about what they start can only raise: `python -m pip install`, `node /usr/bin/npm install`.
 
-use super::super::gather::Reach;
+use super::super::collected::Reach;
 use super::super::judge::{Judge, Raise, Scope, part};
 use super::super::payload::deeper;
 use super::super::program::base;

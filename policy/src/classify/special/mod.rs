@@ -3,6 +3,7 @@
 //! A handler returns true when it has judged everything; false lets the table go on after it.
 
 mod asked;
+mod assignment;
 mod builtins;
 mod compiler;
 mod env;
@@ -18,8 +19,9 @@ mod texts;
 mod words;
 mod wrappers;
 
+pub(super) use assignment::obeyed_by_zsh;
 pub(super) use env::env_words;
-pub(super) use shells::{STANDARD_INPUT, obeyed_by_zsh};
+pub(super) use shells::STANDARD_INPUT;
 
 use super::args::Arg;
 use super::judge::{Judge, Scope};

@@ -48,6 +48,8 @@ pub(super) fn named(option: &Arg, on: bool, out: &mut Part) {
 
 pub(super) fn set(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     builtins::subscripts(judge, call, scope, out);
+    // Behind the options stand parameters of this very shell.
+    call.args.iter().for_each(|arg| judge.valued(arg));
     match call.name {
         "set" => letters(call.args, out),
         "shopt" => shopt(call.args, out),

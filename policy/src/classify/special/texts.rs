@@ -1,7 +1,7 @@
 //! Programs that are given a program of their own: awk, sed, database clients.
 
 use super::super::args::Arg;
-use super::super::gather::Reach;
+use super::super::collected::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
 use super::super::language;
 use super::super::payload::deeper;
@@ -35,7 +35,16 @@ pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
             judge.collect_text(call.name, &text.text);
         }
         if usable(text) && text.text != super::super::args::UNKNOWN.to_string() {
-            raise(out, language::awk::classify(&text.text), "an awk program that writes, runs something, or is not understood");
+            let program = language::awk::read(&text.text);
+            raise(out, program.class, "an awk program that writes, runs something, or is not understood");
+            for command in &program.commands {
+                if command.contains(super::super::args::UNKNOWN) {
+                    raise(out, CommandClass::Write, "an awk program that starts what only the run names");
+                }
+                let (vars, feed) = (scope.vars.of_child(), Feed { fed: true, ..Feed::default() });
+                let child = judge.read_by("sh", false, || judge.text_part(command, Some(&vars), scope.level + 1, &feed));
+                out.add(child, judge.explain);
+            }
         } else {
             raise(out, CommandClass::Write, "an awk program that is only known when it runs");
         }

@@ -1,10 +1,11 @@
 //! Wrappers that a table cannot describe: they split text, append arguments, or are several programs in one.
 
 use super::super::args::Arg;
-use super::super::gather::Reach;
+use super::super::collected::Reach;
 use super::super::judge::{Feed, Judge, Raise, Scope, part};
 use super::super::payload::{deeper, replaced};
 use super::super::program::base;
+use super::super::vars::Flow;
 use super::super::vet::{Finding, Vetted, vet};
 use super::Call;
 use crate::knowledge::Role;
@@ -48,7 +49,9 @@ pub(super) fn xargs(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         scope.feed.walked.iter().flat_map(|roots| roots.iter()).for_each(|root| judge.collect_arg(call.name, root, Reach::Below));
         scope.feed.text.iter().flat_map(|text| text.split_whitespace()).for_each(|word| judge.collect_path(call.name, word));
     }
-    let tame = scope.feed.tame && vetted.value(&["-a", "--arg-file"]).is_none();
+    // Split elsewhere than at blanks, names may hold an option.
+    let own = vetted.value(&["-a", "--arg-file", "-d", "--delimiter"]).is_none_or(|value| value.full() == Some("\\n"));
+    let tame = scope.feed.flow == Flow::Names && own;
     match mark {
         Some(mark) => {
             words = words.iter().map(|word| replaced_risky(word, &mark, !tame)).collect();

@@ -4,6 +4,7 @@
 
 use super::super::lines::Lines;
 use super::builtins::builtin;
+use super::flow::{self, Flow, Input};
 use super::{Value, Vars, numbers};
 use crate::shell::{Command, Compound, Kind, Piece, Redir, RedirKind, Simple, Word};
 use crate::steps::step;
@@ -16,7 +17,10 @@ pub(super) fn collect(commands: &[Command], vars: &mut Vars) {
             Command::Pipeline(stages) => pipeline(stages, vars),
             Command::Compound(compound) => compound_command(compound, vars),
             // Where it will be called nobody knows.
-            Command::Function { body, .. } => given(None, vars, |vars| within(body, vars)),
+            Command::Function { name, body } => {
+                vars.is_function(name);
+                given(None, vars, |vars| within(body, vars));
+            }
         }
     }
 }
@@ -28,36 +32,41 @@ fn within(commands: &[Command], vars: &mut Vars) {
     vars.certain = certain;
 }
 
+/// Substitutions in words that stand elsewhere: in here-documents.
+pub(super) fn within_words(words: &[Word], vars: &mut Vars) {
+    given(None, vars, |vars| words.iter().for_each(|word| inside(word, vars)));
+}
+
 /// Stages of a pipe: each reads what those in front of it print.
 fn pipeline(stages: &[Command], vars: &mut Vars) {
-    let (mut tame, mut lines) = (false, Lines::Anything);
+    let (mut flow, mut lines) = (Flow::Anything, Lines::Anything);
     for (at, stage) in stages.iter().enumerate() {
-        let input = if at == 0 { vars.input.clone() } else { printed(tame, lines == Lines::Numbers) };
+        let input = if at == 0 { vars.input.clone() } else { Input::of(flow, lines == Lines::Numbers) };
         given(input, vars, |vars| within(std::slice::from_ref(stage), vars));
-        tame = vars.tame_stage(stage, tame);
+        flow = vars.flow_stage(stage, flow);
         lines = vars.stage_lines(lines, stage);
     }
 }
 
-fn printed(tame: bool, number: bool) -> Option<Value> {
-    (tame || number).then_some(Value::Open { risky: false, outside: false, number })
-}
-
-fn given(input: Option<Value>, vars: &mut Vars, collects: impl FnOnce(&mut Vars)) {
+fn given(input: Option<Input>, vars: &mut Vars, collects: impl FnOnce(&mut Vars)) {
     let outer = std::mem::replace(&mut vars.input, input);
     collects(vars);
     vars.input = outer;
 }
 
-/// What redirections make of the input: a command of `< <(…)` is followed, anything else is any text.
-fn redirected(redirs: &[Redir], vars: &Vars) -> Option<Option<Value>> {
+/// What redirections make of the input: a command of `< <(…)` is followed, a text that stands there is read, anything else is any text.
+fn redirected(redirs: &[Redir], vars: &Vars) -> Option<Option<Input>> {
     let mut inputs = redirs.iter().filter(|redir| redir.kind != RedirKind::Output);
     let first = inputs.next()?;
-    let body = match (&first.kind, first.target.pieces.as_slice()) {
-        (RedirKind::Input, [Piece::Process { body }]) if inputs.next().is_none() => body,
-        _ => return Some(None),
-    };
-    Some(printed(vars.tame(body), vars.counts(body)))
+    if inputs.next().is_some() {
+        return Some(None);
+    }
+    Some(match (&first.kind, first.target.pieces.as_slice()) {
+        (RedirKind::Input, [Piece::Process { body }]) => Input::of(vars.flow(body), vars.counts(body)),
+        (RedirKind::HereString, _) => Input::of(flow::of_word(&first.target), false),
+        (RedirKind::Heredoc(slot), _) => Input::of(vars.heredoc(*slot), false),
+        _ => None,
+    })
 }
 
 fn compound_command(compound: &Compound, vars: &mut Vars) {
@@ -66,6 +75,7 @@ fn compound_command(compound: &Compound, vars: &mut Vars) {
         vars.copies |= made_of_others(word);
     }
     if let Some(name) = &compound.variable {
+        vars.gives(name, vars.listed(&compound.words).filter(|_| compound.kind == Kind::For));
         for word in &compound.words {
             let value = match vars.value(word) {
                 // An unquoted list item is split and may match files.
@@ -78,7 +88,7 @@ fn compound_command(compound: &Compound, vars: &mut Vars) {
             if compound.conditional || !vars.certain || vars.made_of_unsure(word) {
                 vars.unsure(name, &value, false);
             }
-            vars.set(name, value);
+            vars.merge(name, value);
         }
         vars.unjudged(name);
         // `select` keeps what was typed.
@@ -124,17 +134,21 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
             // It may hold what it held before.
             vars.unsure(&assign.name, &value, assign.appends);
         }
-        if assign.name == "IFS" && simple.words.is_empty() {
-            vars.doubtful = true;
+        if assign.array {
+            let plain = simple.arrays.is_empty() || options.chars().all(|letter| matches!(letter, 'a' | 'r' | 'x' | 'g'));
+            vars.gives_items(assign, vars.certain && !simple.conditional, plain);
         }
         // `+=`, arrays and elements: several values in one name.
         for item in &assign.items {
             inside(item, vars);
             let item = vars.value(item);
-            vars.set(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
-            vars.set(&assign.name, item);
+            vars.merge(&assign.name, Value::Open { risky: true, outside: true, number: item.number() });
+            vars.merge(&assign.name, item);
         }
-        if assign.items.is_empty() {
+        let named = simple.words.first().and_then(Word::literal);
+        if assign.name == "IFS" && named.is_some_and(|name| matches!(&*name, "read" | "mapfile" | "readarray")) {
+            // It says how that one line is split.
+        } else if assign.items.is_empty() && !(assign.array && assign.subscript.is_none()) {
             // In front of a command it holds for that command alone, whose words were expanded before.
             if !simple.words.is_empty() {
                 vars.used(&assign.name);
@@ -145,12 +159,15 @@ fn simple_command(simple: &Simple, vars: &mut Vars) {
     for redir in &simple.redirs {
         inside(&redir.target, vars);
     }
+    vars.called(&simple.words);
     let certain = vars.certain;
     vars.certain &= !simple.conditional;
     let input = redirected(&simple.redirs, vars);
     // From here on the shell itself reads something else.
     vars.lost |= input.is_some() && vars.input.is_some() && simple.words.first().and_then(Word::literal).is_some_and(|name| name == "exec");
-    let input = input.unwrap_or_else(|| vars.input.clone());
+    // Split elsewhere, the first field is another one.
+    let splits = simple.assigns.iter().any(|assign| assign.name == "IFS");
+    let input = input.unwrap_or_else(|| vars.input.clone()).filter(|input| !(splits && input.field));
     given(input, vars, |vars| builtin(&simple.words, vars));
     vars.certain = certain;
 }

@@ -3,10 +3,11 @@
 //! Invariant: they are read with their words as these will be, as far as that is known; a name that only the run knows makes
 //! every variable unknown.
 
-use super::assigned::{collect, made_of_others};
-use super::{Value, Vars, args, numbers};
+use super::assigned::{collect, within_words};
+use super::declared::declarer;
+use super::{Value, Vars, args};
 use crate::classify::args::Arg;
-use crate::shell::{Piece, Word};
+use crate::shell::Word;
 
 /// Texts of `eval` that are read ahead.
 const MAX_EVALS: usize = 8;
@@ -18,8 +19,7 @@ const DECLARERS: &[&str] = &["export", "declare", "typeset", "local", "readonly"
 /// What builtins set, called as such or through `command` and `builtin`.
 pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     let Some(first) = words.first().map(Word::literal) else { return };
-    let sets = |name: &str| SETTERS.contains(&name) || DECLARERS.contains(&name);
-    if first.is_some_and(|name| !sets(&name) && !matches!(&*name, "eval" | "trap" | "let" | "command" | "builtin")) {
+    if first.is_some_and(|name| !sets(&name)) {
         return;
     }
     let mut given: Vec<(Arg, &Word)> = Vec::with_capacity(words.len());
@@ -30,12 +30,16 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     }
     let through = |(arg, _): &&(Arg, &Word)| arg.full().is_some_and(|text| matches!(text, "command" | "builtin") || text.starts_with('-'));
     let skipped = given.iter().take_while(through).count();
+    // It only says what a name is.
+    if given[..skipped].iter().any(|(arg, _)| matches!(arg.full(), Some("-v" | "-V"))) {
+        return;
+    }
     // A shell tells assignments from other words by the look of the command's name.
     let plain = skipped == 0 && words[0].bare().is_some();
     let Some(((name, _), given)) = given[skipped..].split_first() else { return };
     match name.full() {
         // Which builtin it is, if it is one, only the run knows.
-        None => vars.lost = true,
+        None => vars.lost |= skipped > 0 || !vars.heads(&words[0]),
         Some("eval") => {
             let texts: Option<Vec<&str>> = given.iter().map(|(arg, _)| arg.full()).collect();
             evaluated(texts.map(|texts| texts.join(" ")).as_deref(), vars);
@@ -51,13 +55,18 @@ pub(super) fn builtin(words: &[Word], vars: &mut Vars) {
     }
 }
 
+/// It may set variables of this shell.
+pub(super) fn sets(name: &str) -> bool {
+    SETTERS.contains(&name) || DECLARERS.contains(&name) || matches!(name, "eval" | "trap" | "let" | "command" | "builtin")
+}
+
 /// The variable of `name`, `name[subscript]`, `name=value`, `name+=value`.
-fn base(text: &str) -> &str {
+pub(super) fn base(text: &str) -> &str {
     text.split(['=', '[']).next().unwrap_or_default().trim_end_matches('+')
 }
 
 /// What stands between brackets behind a name is evaluated, and sets variables too.
-fn subscript(arg: &Arg, vars: &mut Vars) {
+pub(super) fn subscript(arg: &Arg, vars: &mut Vars) {
     if let Some((name, text)) = arg.text.split('=').next().and_then(|name| name.split_once('[')) {
         vars.is_array(name);
         vars.evaluated_text(text);
@@ -79,7 +88,7 @@ fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
     };
     let line = if command == "read" { first_name(given) } else { None };
     // What flows in may hang on variables that are set further down.
-    vars.copies |= line.is_some() && vars.input.is_some();
+    vars.copies |= command != "printf" && vars.input.is_some();
     for (at, (arg, _)) in named.iter().enumerate() {
         subscript(arg, vars);
         let text = base(arg.head());
@@ -89,7 +98,12 @@ fn setter(command: &str, given: &[(Arg, &Word)], vars: &mut Vars) {
         if matches!(command, "read" | "mapfile" | "readarray") {
             vars.is_array(text);
         }
-        let value = vars.input.clone().filter(|_| line == Some(at)).unwrap_or(Value::ANY);
+        // The last variable holds the rest of the line.
+        let whole = at + 1 == named.len();
+        // `mapfile` gives each element a whole line.
+        let lines = matches!(command, "mapfile" | "readarray");
+        let input = vars.input.as_ref().filter(|input| (lines || line == Some(at)) && !((lines || whole) && input.field));
+        let value = input.map_or(Value::ANY, |input| input.value.clone());
         vars.set(text, value);
         if command == "unset" {
             vars.emptied(text);
@@ -158,74 +172,6 @@ fn read_unnamed(command: &str, given: &[(Arg, &Word)]) -> bool {
     })
 }
 
-fn declarer(command: &str, plain: bool, given: &[(Arg, &Word)], vars: &mut Vars) {
-    let letters = |arg: &Arg| arg.full().and_then(|text| text.strip_prefix(['-', '+'])).unwrap_or_default().to_owned();
-    let options: String = given.iter().map(|(arg, _)| letters(arg)).collect();
-    let valued = given.iter().any(|(arg, _)| arg.text.contains('='));
-    // It shows variables or functions of these names, and sets none.
-    if command == "export" && options.contains('f')
-        || !valued && !options.is_empty() && options.chars().all(|c| matches!(c, 'p' | 'f' | 'F'))
-    {
-        return;
-    }
-    let mut array = false;
-    for (arg, word) in given {
-        vars.copies |= made_of_others(word);
-        let head = arg.head();
-        let option = head.starts_with(['-', '+']);
-        let reference = options.contains('n') && !matches!(command, "export" | "readonly" | "set");
-        // Where it is no assignment to the shell its value is split, and makes more words.
-        let splits = arg.shifts && !(plain && is_assignment(word));
-        let written = head.contains(['=', '[']) && !option && !splits;
-        vars.unnamed |= reference || arg.is_open() && !written && command != "set";
-        // `set -A name values`, in ksh and zsh.
-        if command == "set" {
-            if array {
-                vars.set(base(head), Value::ANY);
-                vars.unjudged(base(head));
-            }
-            array |= matches!(arg.full(), Some("-A" | "+A"));
-            continue;
-        }
-        if option {
-            continue;
-        }
-        subscript(arg, vars);
-        let name = base(head);
-        vars.declared(&options, name);
-        if options.contains(['i', 'u', 'l', 'c']) {
-            let number = arg.text.contains('=') && !options.contains(['u', 'l', 'c']);
-            vars.set(name, if number { Value::NUMBER } else { Value::ANY });
-        }
-        match arg.text.split_once('=') {
-            Some((left, value)) => {
-                let appends = left.ends_with('+');
-                let value = match arg.full() {
-                    _ if left.contains('[') => Value::ANY,
-                    Some(_) => Value::Known(value.to_owned()),
-                    None => {
-                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
-                    }
-                };
-                if appends || !vars.certain || vars.made_of_unsure(word) {
-                    vars.unsure(name, &value, appends);
-                }
-                vars.set(name, value);
-            }
-            // In a function it is another variable of that name, without a value.
-            None if matches!(command, "local" | "declare" | "typeset") => vars.emptied(name),
-            None => {}
-        }
-    }
-}
-
-/// `name=…` with the name and the sign written out, and nothing of them quoted.
-fn is_assignment(word: &Word) -> bool {
-    let Some(Piece::Text { text, quoted: false }) = word.pieces.first() else { return false };
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    rest.len() < text.len() && (rest.starts_with(['=', '[']) || rest.starts_with("+="))
-}
-
 /// The text of `eval` sets variables of this very shell. Where it is known it is read; where not, anything may be set.
 fn evaluated(text: Option<&str>, vars: &mut Vars) {
     vars.evals += 1;
@@ -234,23 +180,14 @@ fn evaluated(text: Option<&str>, vars: &mut Vars) {
             let script = crate::shell::parse_at(text, crate::shell::MAX_DEPTH / 2);
             vars.doubtful |= script.capped;
             vars.assigned(&script.assigned);
+            let outer = std::mem::replace(&mut vars.heredocs, super::flow::of_words(&script.heredocs));
             collect(&script.commands, vars);
+            within_words(&script.heredocs, vars);
+            vars.heredocs = outer;
         }
         _ => {
             vars.doubtful = true;
             vars.lost = true;
         }
     }
-}
-
-/// `name=VALUE` as a word of its own: the value is a number.
-fn numeric_value(word: &Word, vars: &Vars) -> bool {
-    let rest = word.pieces.iter().enumerate().all(|(at, piece)| match piece {
-        Piece::Text { text, .. } if at == 0 => text.split_once('=').is_some_and(|(_, value)| numbers::is_number(value)),
-        _ => true,
-    });
-    rest && word.pieces[1..].iter().all(|piece| match piece {
-        Piece::Text { text, .. } => numbers::is_number(text),
-        piece => vars.number_piece(piece),
-    })
 }

@@ -39,7 +39,7 @@ impl Vars {
 
     /// A value that is taken before the text sets one comes from outside, and may still do so afterwards.
     pub(super) fn used(&mut self, name: &str) {
-        if is_plain(name) || self.map.contains_key(name) || self.used.contains(name) {
+        if is_plain(name) || name == "IFS" || self.map.contains_key(name) || self.used.contains(name) {
             return;
         }
         if self.used.len() >= MAX_USED {
@@ -52,6 +52,24 @@ impl Vars {
     }
 
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        self.not_given(name);
+        if name == "IFS" {
+            self.splits_at(&value);
+            return;
+        }
+        self.merge(name, value);
+    }
+
+    /// Another IFS. Of blanks alone it splits at no other place than before.
+    fn splits_at(&mut self, value: &Value) {
+        match value {
+            Value::Known(text) if text.chars().all(|c| matches!(c, ' ' | '\t' | '\n')) => self.coarse = true,
+            _ => self.doubtful = true,
+        }
+    }
+
+    /// One more value of a variable, which something else keeps an account of.
+    pub(super) fn merge(&mut self, name: &str, value: Value) {
         let value = match value {
             Value::Known(_) if shells_own(name) => Value::ANY,
             value => value,
@@ -127,6 +145,7 @@ impl Vars {
 
     /// A variable loses its value.
     pub(super) fn emptied(&mut self, name: &str) {
+        self.doubtful |= name == "IFS";
         if self.emptied.len() < MAX_USED {
             Self::mark(&mut self.emptied, name);
         } else {

@@ -5,25 +5,30 @@
 
 mod assigned;
 mod builtins;
+mod called;
+mod declared;
+mod flow;
+mod given;
 mod learn;
 mod own;
 mod value;
 
 use std::rc::Rc;
 
+use super::patterns::is_pattern;
 use super::{args, numbers};
 use crate::hash::{Map, Set};
-use crate::knowledge::{Output, Prints};
-use crate::shell::{Command, Piece, RedirKind, Script, Word};
+use crate::shell::{Piece, Script, Word};
 
-pub(super) use own::is_plain;
+pub(super) use flow::Flow;
+pub(super) use own::{is_one_word, is_plain, may_hold_blanks};
 pub(super) use value::Value;
 
 /// The variables of one text, and of the texts around it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vars {
     map: Rc<Map<String, Value>>,
-    /// `eval` or a changed IFS: any value may be anything.
+    /// `eval` or another IFS: any value may be anything.
     pub(super) doubtful: bool,
     pub(super) evals: usize,
     /// Variables that the text uses before it sets them.
@@ -46,11 +51,20 @@ pub(crate) struct Vars {
     unjudged: Rc<Set<String>>,
     emptied: Rc<Set<String>>,
     /// What a line of the input is, where that is more than any text.
-    pub(super) input: Option<Value>,
+    input: Option<flow::Input>,
     /// A value was made of other variables.
     pub(super) copies: bool,
     /// Variables that may hold something else than the value that the text gives them, and what is known of it then.
     unsure: Rc<Map<String, Value>>,
+    /// What loops, arrays and calls give literally, and which of these names hold nothing else here.
+    given: Rc<given::Given>,
+    bound: Rc<Vec<given::Bound>>,
+    /// Loops, arrays and calls that were looked at.
+    followed: usize,
+    /// What is split at fewer blanks than usual may stay one word.
+    pub(super) coarse: bool,
+    /// Of each here-document, what its lines are.
+    heredocs: Rc<Vec<Flow>>,
     /// What is unsure is taken for unknown, not for what the text says.
     pub(super) strict: bool,
 }
@@ -67,13 +81,15 @@ impl Vars {
         let mut vars = around.cloned().unwrap_or_default();
         vars.certain = true;
         vars.assigned(&script.assigned);
+        vars.heredocs = flow::of_words(&script.heredocs);
         let evals = vars.evals;
         // Loops, functions and traps use a value again that was set behind them: until nothing changes.
         for pass in 1.. {
-            let before = Rc::clone(&vars.map);
-            vars.evals = evals;
+            let before = (Rc::clone(&vars.map), Rc::clone(&vars.given));
+            (vars.evals, vars.followed) = (evals, 0);
             assigned::collect(&script.commands, &mut vars);
-            if !vars.copies || Rc::ptr_eq(&before, &vars.map) {
+            assigned::within_words(&script.heredocs, &mut vars);
+            if !vars.copies || Rc::ptr_eq(&before.0, &vars.map) && Rc::ptr_eq(&before.1, &vars.given) {
                 break;
             }
             if pass == MAX_PASSES {
@@ -81,6 +97,8 @@ impl Vars {
                 break;
             }
         }
+        vars.lost |= vars.may_set(builtins::sets);
+        vars.bind_arrays();
         vars
     }
 
@@ -158,6 +176,11 @@ impl Vars {
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
+        if !self.bound.is_empty()
+            && let Some(value) = self.bound_value(name)
+        {
+            return Some(value);
+        }
         if (self.lost || self.unnamed) && self.strict && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             return Some(&ANYTHING);
         }
@@ -186,29 +209,8 @@ impl Vars {
         self.doubtful
     }
 
-    /// The output of these commands is not freely chosen text: names of files, hashes, counts.
-    pub fn tame(&self, body: &[Command]) -> bool {
-        !self.doubtful && !body.is_empty() && body.iter().all(|command| self.tame_stage(command, false))
-    }
-
-    /// The same for one command, `fed` with such output or with anything.
-    pub fn tame_stage(&self, command: &Command, fed: bool) -> bool {
-        match command {
-            Command::Simple(simple) => {
-                let mut words = Vec::with_capacity(simple.words.len());
-                simple.words.iter().for_each(|word| args::expand(word, self, &mut words));
-                let Some((name, rest)) = words.split_first() else { return false };
-                let texts: Vec<Option<&str>> = rest.iter().map(args::Arg::full).collect();
-                let heads = rest.iter().filter(|arg| arg.is_open()).all(|arg| !arg.risky && !arg.head().starts_with(['-', '+']));
-                match name.full().map(|name| Output::table().of(name, &texts)) {
-                    Some(Prints::Names) => heads,
-                    Some(Prints::Lines) => heads && fed && simple.redirs.iter().all(|redir| redir.kind != RedirKind::Input),
-                    _ => false,
-                }
-            }
-            Command::Pipeline(stages) => stages.iter().fold(fed, |fed, stage| self.tame_stage(stage, fed)),
-            Command::Compound(compound) => !compound.body.is_empty() && compound.body.iter().all(|command| self.tame_stage(command, false)),
-            Command::Function { .. } => false,
-        }
+    /// What is split at blanks usually may stay one word.
+    pub fn coarse(&self) -> bool {
+        self.coarse
     }
 }

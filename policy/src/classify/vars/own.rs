@@ -82,3 +82,13 @@ pub(super) fn is_array(name: &str) -> bool {
         || name.starts_with("BASH_")
         || name.starts_with("COMP_")
 }
+
+/// Variables that always are one word, if their values hold no blanks.
+pub(in crate::classify) fn is_one_word(name: &str) -> bool {
+    matches!(name, "HOME" | "PWD" | "?" | "#" | "$" | "UID" | "EUID" | "PPID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "SHLVL")
+}
+
+/// Directories may have any name.
+pub(in crate::classify) fn may_hold_blanks(name: &str) -> bool {
+    matches!(name, "PWD" | "OLDPWD" | "TMPDIR")
+}

@@ -1,14 +1,22 @@
-//! awk programs: Read unless they redirect, pipe, call `system`, load code, or hold something that is not understood.
+//! awk programs: Read unless they redirect, call `system`, load code, or hold something that is not understood. The commands
+//! that a pipe of theirs starts are read where they stand there as one string, `print | "sort"`; any other pipe is Write.
 //!
 //! Strings, regular expressions and comments are stepped over; what is left is looked at word by word.
 
+mod pipes;
 mod tokens;
 
 use crate::CommandClass;
 use crate::CommandClass::{Network, Read, Write};
 
-/// The class of an awk program.
-pub(in crate::classify) fn classify(program: &str) -> CommandClass {
+/// What an awk program does by itself, and the texts that it gives to a shell.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::classify) struct Program {
+    pub class: CommandClass,
+    pub commands: Vec<String>,
+}
+
+pub(in crate::classify) fn read(program: &str) -> Program {
     let mut scan = Scan {
         bytes: program.as_bytes(),
         at: 0,
@@ -20,13 +28,15 @@ pub(in crate::classify) fn classify(program: &str) -> CommandClass {
         read: false,
         built: false,
         paths: false,
+        string: 0..0,
+        commands: Vec::new(),
     };
     scan.run();
     // A name of a file that is put together may be that of a connection.
     if scan.built && scan.paths {
         scan.raise(Network);
     }
-    scan.class
+    Program { class: scan.class, commands: scan.commands }
 }
 
 struct Scan<'a> {
@@ -46,6 +56,9 @@ struct Scan<'a> {
     built: bool,
     /// A string holds a part of a path, or what stands for one.
     paths: bool,
+    /// Where the last string stands, with its quotes.
+    string: std::ops::Range<usize>,
+    commands: Vec<String>,
 }
 
 impl Scan<'_> {
@@ -94,10 +107,7 @@ impl Scan<'_> {
                     self.at += 1;
                 }
                 b'|' if self.byte(1) == b'|' => self.operator(2),
-                b'|' => {
-                    self.raise(Write);
-                    self.operator(1);
-                }
+                b'|' => self.pipe(),
                 b'<' if self.byte(1) != b'=' => {
                     self.operator(1);
                     let literal = self.bytes[self.at..].trim_ascii_start().first() == Some(&b'"');
@@ -161,6 +171,38 @@ impl Scan<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn classify(program: &str) -> CommandClass {
+        let Program { class, commands } = read(program);
+        if commands.is_empty() { class } else { Write }
+    }
+
+    #[test]
+    fn commands_that_stand_there() {
+        for (program, command) in [
+            ("{print $1 | \"sort\"}", "sort"),
+            ("{ printf(\"%s\", $1) | \"sort -u\" } END { close(\"sort -u\") }", "sort -u"),
+            ("{ if ($1 > 2) print | \"rm x\"; else print }", "rm x"),
+            ("BEGIN { \"date +%s\" | getline t; print t }", "date +%s"),
+            ("BEGIN { while ((\"ls\" | getline f) > 0) print f }", "ls"),
+        ] {
+            assert_eq!(read(program), Program { class: Read, commands: vec![command.into()] }, "{program}");
+        }
+        for program in [
+            "{print $1 | \"sort\" $2}",
+            "{print $1 | \"sort \\x2do x\"}",
+            "{print $1 | cmd}",
+            "{print $1 | (\"sort\")}",
+            "{print $1 |& \"sort\"}",
+            "BEGIN { \"da\" \"te\" | getline }",
+            "BEGIN { x \"date\" | getline }",
+            "BEGIN { \"date\" | getlines }",
+            "{ print \"date\" | getline }",
+            "{ (\"x\" | \"sort\") }",
+        ] {
+            assert_eq!(read(program).class, Write, "{program}");
+        }
+    }
 
     #[test]
     fn reads() {

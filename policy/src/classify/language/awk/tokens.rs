@@ -54,6 +54,7 @@ impl Scan<'_> {
             self.raise(Network);
         }
         self.at += 1;
+        self.string = start..self.at;
         self.value = true;
     }
 
