@@ -129,9 +129,31 @@ impl Entry {
 /// `*` at the end, in front, or both.
 pub(crate) fn matches(pattern: &str, word: &str) -> bool {
     match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
-        (Some(middle), Some(_)) => word.contains(&middle[1..]),
+        (Some(_), Some(middle)) => word.contains(middle.strip_suffix('*').unwrap_or_default()),
         (Some(prefix), _) => word.starts_with(prefix),
         (_, Some(suffix)) => word.ends_with(suffix),
         _ => pattern == word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns() {
+        for (pattern, word, fits) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "ab", true),
+            ("*b", "ba", false),
+            ("*b*", "abc", true),
+            ("*b*", "ac", false),
+            ("*", "", true),
+            ("**", "x", true),
+        ] {
+            assert_eq!(matches(pattern, word), fits, "{pattern} {word}");
+        }
     }
 }

@@ -76,9 +76,9 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     let texts = program(call, &vetted, &["-e", "--expression"]);
     let option = |name: &str| vetted.has(name) || vetted.value(&[name]).is_some();
     if option("-i") || option("--in-place") {
-        for finding in vetted.operands.iter().filter_map(|&at| super::super::paths::changed(&call.args[at])) {
-            out.raise(finding);
-        }
+        // Without an option for it the first word is the program.
+        let files = vetted.operands.iter().skip(usize::from(!["-e", "--expression", "-f", "--file"].iter().any(|name| option(name))));
+        files.filter_map(|&at| super::super::paths::changed(&call.args[at])).for_each(|finding| out.raise(finding));
     }
     let whole = texts.iter().map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n");
     let unknown = texts.iter().any(|text| !usable(text) || text.text.chars().all(|c| c == super::super::args::UNKNOWN));
