@@ -110,7 +110,7 @@ fn path_is_tame(value: &Arg) -> bool {
     }
     if first.chars().eq([super::super::args::UNKNOWN]) {
         // A part that is empty, or no absolute path, is the working directory or lies in it.
-        let somewhere = |dir: &str| dir.starts_with(['/', '~', UNKNOWN]);
+        let somewhere = |dir: &str| dir.starts_with(['/', '~', super::super::args::UNKNOWN]);
         return !value.risky && value.text.split(':').skip(1).all(somewhere);
     }
     value.text.split(':').take_while(|dir| !dir.chars().eq([super::super::args::UNKNOWN])).all(standard)
