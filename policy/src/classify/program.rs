@@ -147,6 +147,8 @@ impl Judge<'_> {
         if let [only] = args
             && matches!(only.full(), Some("--help" | "--version"))
             && !entry.free
+            // What does not know them may go on, and run its input.
+            && !(entry.listens && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
         {
             return;
         }
