@@ -35,6 +35,10 @@ fn other_names_of_programs() {
     assert_eq!(class("/usr/bin/mawk", &["awk", "BEGIN{system(\"x\")}"]), Write);
     assert_eq!(class("/usr/bin/python3.11", &["python3", "--version"]), Read);
     assert_eq!(class("/usr/bin/python3.11", &["python3", "-c", "1"]), Write);
+    // A module may lie in the working directory.
+    assert_eq!(class("/usr/bin/python3.11", &["python3", "-m", "json.tool", "x"]), Write);
+    assert_eq!(class("/usr/bin/python3.11", &["python3", "-I", "-m", "json.tool", "x"]), Read);
+    assert_eq!(class("/usr/bin/python3.11", &["python3", "-I", "-m", "json.tool", "x", "y"]), Write);
     assert_eq!(class("/usr/bin/nc.openbsd", &["nc", "h", "1"]), Network);
     assert_eq!(class("/usr/bin/vim.basic", &["vi", "x"]), Write);
     assert_eq!(class("/usr/bin/busybox", &["ls"]), Read);

@@ -146,7 +146,7 @@ impl Judge<'_> {
         self.takes_names(entry, name, args, scope);
         if let [only] = args
             && matches!(only.full(), Some("--help" | "--version"))
-            && !entry.free
+            && (entry.class == CommandClass::Read || !entry.free)
             // What does not know them may go on, and run its input.
             && !(entry.listens && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
         {

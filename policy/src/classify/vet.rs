@@ -38,7 +38,9 @@ pub(crate) fn vet(entry: &Entry, args: &[Arg]) -> Vetted {
             }
             break;
         }
-        if arg.known == 0 && arg.is_open() {
+        // `head -$n`: of a program that nothing can make worse it does not matter what it is.
+        let any = arg.known == 0 || entry.inert && matches!(arg.head(), "-" | "--");
+        if any && arg.is_open() {
             vetting.unknown(arg);
             vetting.operand();
         } else if arg.text.starts_with('-') && arg.text.len() > 1 {

@@ -48,6 +48,8 @@ fn texts() -> Texts {
         "tools.toml",
         "documents.toml",
         "build.toml",
+        "developers.toml",
+        "viewers.toml",
         "containers.toml",
         "cloud.toml",
         "databases.toml",

@@ -35,6 +35,8 @@ impl Parser<'_> {
             self.note("quote without its end");
         }
         match ansi_text(&src[start..stop.min(self.end)]) {
+            // A NUL alone is the empty string, and none that follows is lost.
+            _ if matches!(&src[start..stop.min(self.end)], "\\0" | "\\00" | "\\000" | "\\x00") => word.push_text("", true),
             Some(text) => word.push_text(&text, true),
             None => {
                 self.note("an escape in $'…' that is not text");

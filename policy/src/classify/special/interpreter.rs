@@ -15,6 +15,26 @@ use crate::{CommandClass, Part, ReasonCode};
 const LOADS: &[&str] = &["-m", "-M", "-r", "-I", "--require", "--import", "--loader", "--experimental-loader"];
 /// Modules that take commands from the input.
 const PROMPTS: &[&str] = &["code", "pdb", "asyncio", "sqlite3", "IPython", "idlelib", "bpython", "ptpython"];
+/// Programs that are modules of the same name.
+const TOOLS: &[&str] = &[
+    "pip",
+    "pytest",
+    "coverage",
+    "mypy",
+    "black",
+    "ruff",
+    "flake8",
+    "pylint",
+    "isort",
+    "tox",
+    "build",
+    "twine",
+    "virtualenv",
+    "autopep8",
+    "yapf",
+    "pycodestyle",
+    "pyflakes",
+];
 
 pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
@@ -23,11 +43,12 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
         return true;
     }
     let module = call.args.iter().position(|arg| arg.full() == Some("-m")).filter(|_| call.entry.subcommand("-m").is_none());
+    let mut looks = false;
     if call.name.starts_with("py")
         && let Some(at) = module
         && let Some(name) = call.args.get(at + 1).and_then(|arg| arg.full())
     {
-        started(judge, name.split('.').next().unwrap_or(name), call, at + 2, scope, out);
+        looks = looks_only(judge, name, call, at, scope, out);
         if name == "http.server" {
             out.raise(Finding::new(CommandClass::Network, ReasonCode::Known, "serves files to other hosts"));
         }
@@ -64,11 +85,36 @@ pub(super) fn judge(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: 
             judge.collect_arg(call.name, &taken.value, Reach::File);
         }
     }
+    if looks {
+        return true;
+    }
     out.raise_at(
         Finding::new(CommandClass::Write, ReasonCode::InterpreterText, "text of an interpreter that is not looked into"),
         call.entry.at,
     );
     true
+}
+
+/// A module that is known as such, or a program that is one: what it is there, it is here. A module may also lie in the
+/// working directory, unless `-I` or `-P` says otherwise: of a text alone nothing is known about that directory, and the
+/// start, which is judged again, asks.
+fn looks_only(judge: &Judge<'_>, name: &str, call: &Call<'_>, at: usize, scope: &Scope<'_>, out: &mut Part) -> bool {
+    let before = vet(call.entry, &call.args[..at]);
+    let isolated = before.has("-I") || before.has("-P");
+    let beside = judge.starts && scope.level == 0 && !isolated;
+    let plain = before.findings.is_empty() && before.taken.is_empty() && before.operands.is_empty();
+    let args = &call.args[at + 2..];
+    let module = format!("python -m {name}");
+    if judge.knowledge.program(&module).is_some() {
+        let mut child = part(judge.text(&call.args[at + 1..]));
+        judge.named(&module, args, &deeper(scope), &mut child);
+        let looks = child.class == CommandClass::Read;
+        out.add(child, judge.explain);
+        return looks && plain && !beside;
+    }
+    let first = name.split('.').next().unwrap_or(name);
+    started(judge, first, call, at + 2, scope, out);
+    out.class == CommandClass::Read && plain && !beside && TOOLS.contains(&name) && judge.knowledge.program(name).is_some()
 }
 
 /// The program that a module or script is, when it has the name of one.

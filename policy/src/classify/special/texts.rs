@@ -20,17 +20,23 @@ fn usable(text: &Arg) -> bool {
     !text.free
 }
 
+/// Options whose value is an awk program.
+const PROGRAMS: &[&str] = &["-e", "--source"];
+
 pub(super) fn awk(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
     judge.vetted(call.entry, call.name, call.args, &vetted, scope, out);
     if vetted.info {
         return true;
     }
-    for text in program(call, &vetted, &["-e", "--source"]) {
-        let inet = |arg: &Arg| arg.text.contains("/inet");
-        if vetted.operands.iter().any(|&at| inet(&call.args[at])) || vetted.taken.iter().any(|taken| inet(&taken.value)) {
-            raise(out, CommandClass::Network, "awk opens a connection like a file");
-        }
+    // The program itself tells a string from a pattern: `/inet/` is none.
+    let inline = usize::from(!vetted.taken.iter().any(|taken| PROGRAMS.contains(&taken.option.as_str())));
+    let inet = |arg: &Arg| language::awk::connects(arg.text.as_bytes());
+    let given = vetted.taken.iter().filter(|taken| !PROGRAMS.contains(&taken.option.as_str())).map(|taken| &taken.value);
+    if vetted.operands.iter().skip(inline).map(|&at| &call.args[at]).chain(given).any(inet) {
+        raise(out, CommandClass::Network, "awk opens a connection like a file");
+    }
+    for text in program(call, &vetted, PROGRAMS) {
         if judge.gathers() && opens(&text.text) {
             judge.collect_text(call.name, &text.text);
         }

@@ -6,6 +6,8 @@
 mod pipes;
 mod tokens;
 
+pub(in crate::classify) use tokens::connects;
+
 use crate::CommandClass;
 use crate::CommandClass::{Network, Read, Write};
 
@@ -220,6 +222,11 @@ mod tests {
             "BEGIN { while ((getline line < \"f\") > 0) n++; print n }",
             "/[[:space:]]+/ {print $NF}",
             "a || b",
+            "/inet /{print $2}",
+            "/\\/inet/",
+            "{gsub(/[^/]*\\//, \"\"); print}",
+            "match($0, /[^/]+$/) {print substr($0, RSTART)}",
+            "/[]/]|[[:digit:]/]/ {print $NF / 2}",
         ] {
             assert_eq!(classify(program), Read, "{program}");
         }
@@ -241,9 +248,14 @@ mod tests {
             "\"unclosed",
             "x |& getline",
             "/[/]/ {print > \"x\"} /]/",
+            "/[\\]/]/; print > \"x\" /",
+            "/[[/]x/",
+            "/[^/]/ {system(x)}",
         ] {
             assert!(classify(program) >= Write, "{program}");
         }
         assert_eq!(classify("BEGIN{s=\"/inet/tcp/0/h/80\"; s |& getline}"), Network);
+        assert_eq!(classify("BEGIN{getline x < \"\\57\\x69net/tcp/0/h/80\"}"), Network);
+        assert_eq!(classify("BEGIN{getline x < \"\\/inet/tcp/0/h/80\"}"), Network);
     }
 }

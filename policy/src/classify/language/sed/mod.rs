@@ -88,14 +88,28 @@ impl Scan<'_> {
     fn substitute(&mut self) -> Option<()> {
         let mark = self.next().filter(|c| *c != '\\' && *c != '\n' && *c != UNKNOWN)?;
         self.delimited(mark)?;
+        // A sed that ends the expression in the bracket refuses it, but opens the file of a `w` first.
+        if let Some(at) = self.early {
+            let mut early = Scan { at, ..Scan::of(self.chars) };
+            if early.replacement(mark).is_some() {
+                early.flags();
+                early.skip(|c| c == 'e');
+                early.flags();
+                (early.peek() != Some('w')).then_some(())?;
+            }
+        }
         self.replacement(mark)?;
-        self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
+        self.flags();
         if self.peek() == Some('w') {
             self.at += 1;
             self.written();
             return Some(());
         }
         self.end()
+    }
+
+    fn flags(&mut self) {
+        self.skip(|c| c.is_ascii_digit() || matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M'));
     }
 
     /// A file that is written; its own output is none.
@@ -153,6 +167,11 @@ mod tests {
             "10q",
             "s/\\/w/e/",
             "s/[^/]*x//p",
+            "s/[^/]*$//",
+            "s/.*\\/\\([^/]*\\)$/\\1/",
+            "s/[]/]x//;s/[[:alpha:]/]*$/x/",
+            "/[/]x/d",
+            "s#[^#]*##",
             "1i\\\nhello w e",
             "y/abc/def/",
             ":a;N;$!ba;s/\\n/ /g",
@@ -164,7 +183,7 @@ mod tests {
             "s/a/b/w /dev/stdout",
             "/x/w /dev/stderr",
         ] {
-            assert_eq!(classify(program), if program == "s/[^/]*x//p" { Write } else { Read }, "{program}");
+            assert_eq!(classify(program), Read, "{program}");
         }
     }
 
@@ -189,6 +208,15 @@ mod tests {
             "s/a",
             "/x",
             "p\u{e000}",
+            "s/[/]/w out/w out",
+            "s/[/]/w out/",
+            "s/[/]/x/;w out",
+            "s/[/x/w out",
+            "s/[/x/w out/]/y/",
+            "s/[\\]/]/w out/",
+            "s/[/\\]/x/w out",
+            "s/[[.].]/]/w out/",
+            "s/[\u{e000}/]/x/",
         ] {
             assert_eq!(classify(program), Write, "{program}");
         }

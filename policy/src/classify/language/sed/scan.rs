@@ -10,11 +10,13 @@ pub(super) struct Scan<'a> {
     pub(super) files: Vec<String>,
     /// It writes a file.
     pub(super) writes: bool,
+    /// Where the last regular expression ends to a sed that does not look at brackets.
+    pub(super) early: Option<usize>,
 }
 
 impl<'a> Scan<'a> {
     pub(super) fn of(chars: &'a [char]) -> Self {
-        Self { chars, at: 0, files: Vec::new(), writes: false }
+        Self { chars, at: 0, files: Vec::new(), writes: false, early: None }
     }
 }
 
@@ -58,15 +60,25 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Up to the next `mark`. A bracket that holds the mark ends in different places for different seds: not understood.
+    /// Up to the next `mark`. In a bracket it is plain to most seds. To others the expression ends there, in an open bracket,
+    /// which no sed takes: `early` says where. A bracket that ends in different places for different seds is not understood.
     pub(super) fn delimited(&mut self, mark: char) -> Option<()> {
-        let mut bracket = false;
+        let start = self.at;
+        let (mut bracket, mut unsure) = (false, false);
+        self.early = None;
         loop {
             match self.next()? {
                 '\\' => {
+                    unsure |= bracket && self.peek() == Some(']');
                     self.next()?;
                 }
-                c if c == mark => return (!bracket || mark == ']').then_some(()),
+                c if c == mark && bracket && matches!(mark, '/' | '#' | '|' | ',' | ';' | '@' | '!' | '%' | '~' | '_' | '+') => {
+                    self.early = self.early.or(Some(self.at));
+                }
+                c if c == mark => {
+                    let doubtful = self.early.is_some() && (unsure || self.chars[start..self.at].contains(&UNKNOWN));
+                    return (!doubtful && (!bracket || mark == ']')).then_some(());
+                }
                 '\n' => return None,
                 '[' if !bracket => {
                     bracket = true;
@@ -79,8 +91,10 @@ impl Scan<'_> {
                 }
                 '[' if self.peek() == Some(':') => {
                     self.skip(|c| c != ']' && c != mark);
+                    unsure |= self.peek() != Some(']');
                     self.at += usize::from(self.peek() == Some(']'));
                 }
+                '[' => unsure |= matches!(self.peek(), Some('.' | '=')),
                 ']' => bracket = false,
                 _ => {}
             }
