@@ -67,6 +67,9 @@ fn what_go_and_shells_set_for_their_children() {
     let go = |environment: &[&str]| class("/usr/lib/go-1.19/bin/go", &["go", "env", "GOMOD"], environment);
     assert_eq!(go(&["GOENV=/home/dev/.config/go/env", "GIT_SSH_COMMAND=ssh -o ControlMaster=no -o BatchMode=yes"]), Read);
     assert_eq!(go(&["GOENV=off"]), Read);
+    assert_eq!(go(&["GOROOT=/usr/lib/go-1.19", "GOTOOLDIR=/usr/lib/go-1.19/pkg/tool/linux_amd64"]), Read);
+    assert_eq!(go(&["GOROOT=/usr/lib/go-1.19/../../../tmp/x"]), Write);
+    assert_eq!(go(&["GOTOOLDIR=/tmp/x"]), Write);
     assert_eq!(go(&["GOENV=/tmp/x/go/env"]), Write);
     let git = |environment: &[&str]| class("/usr/bin/git", &["git", "status", "--porcelain"], environment);
     assert_eq!(git(&["GIT_SSH_COMMAND=ssh -o ControlMaster=no -o BatchMode=yes"]), Read);

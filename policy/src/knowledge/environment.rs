@@ -92,6 +92,11 @@ impl Environment {
         listed()
             || match name {
                 "LESS" => only_shows(value),
+                // Where Go is installed for all, which it tells its tools.
+                "GOROOT" | "GOTOOLDIR" => {
+                    let folders = ["/usr/lib/go", "/usr/local/go", "/usr/lib/golang"];
+                    !value.contains("..") && folders.iter().any(|folder| value.strip_prefix(folder).is_some_and(|rest| !rest.contains(':')))
+                }
                 // A toolchain by its name, as `cargo +NAME`.
                 "RUSTUP_TOOLCHAIN" => value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')),
                 _ => false,
