@@ -98,6 +98,21 @@ pub(super) fn sed(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &m
     true
 }
 
+/// Numbers, their operators, and what prints them. Nothing among these runs a command, a macro or a line that is read.
+pub(super) fn dc(call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
+    const PLAIN: &str = "0123456789ABCDEF._+-*/%~|^kviopfdcrnzZ \t\n";
+    let vetted = vet(call.entry, call.args);
+    if vetted.info {
+        return false;
+    }
+    let given: Vec<&str> = vetted.taken.iter().map(|taken| taken.value.text.as_str()).collect();
+    let texts = if given.is_empty() { scope.feed.text.as_deref().into_iter().collect() } else { given };
+    if texts.is_empty() || !texts.iter().all(|text| text.chars().all(|c| PLAIN.contains(c))) {
+        raise(out, CommandClass::Write, "a program of dc that is more than numbers, or not known");
+    }
+    false
+}
+
 pub(super) fn sql(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     let vetted = vet(call.entry, call.args);
     for finding in &vetted.findings {
