@@ -148,7 +148,7 @@ impl Judge<'_> {
             && matches!(only.full(), Some("--help" | "--version"))
             && (entry.class == CommandClass::Read || !entry.free)
             // What does not know them may go on, and run its input.
-            && !(entry.listens && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
+            && !(entry.listens && entry.lax && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
         {
             return;
         }
