@@ -8,7 +8,7 @@ use super::judge::{Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::special;
 use super::vet::{Finding, vet};
 use super::walk::opaque;
-use crate::knowledge::{Called, Entry};
+use crate::knowledge::{About, Called, Entry};
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
@@ -82,7 +82,10 @@ impl Judge<'_> {
                 for arg in args {
                     self.collect_arg(name, arg, Reach::File);
                 }
-                out.raise(self.unknown(name));
+                match args {
+                    [only] if only.full().is_some_and(|word| About::table().tells(name, word)) => out.code = ReasonCode::Known,
+                    _ => out.raise(self.unknown(name)),
+                }
             }
         }
         self.tighten(name, args, scope, out);
@@ -145,10 +148,12 @@ impl Judge<'_> {
         }
         self.takes_names(entry, name, args, scope);
         if let [only] = args
-            && matches!(only.full(), Some("--help" | "--version"))
             && (entry.class == CommandClass::Read || !entry.free)
-            // What does not know them may go on, and run its input.
-            && !(entry.listens && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
+            && only.full().is_some_and(|word| {
+                // What does not know them may go on, and run its input.
+                let ends = !entry.listens || entry.options.get(word).is_some_and(|option| option.info);
+                matches!(word, "--help" | "--version") && ends || About::table().tells(name, word)
+            })
         {
             return;
         }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an entry that is wrong is an error with its file and name, never a silently looser entry.
 
+mod about;
 mod builtin;
 mod check;
 mod compile;
@@ -17,6 +18,7 @@ mod sql;
 use crate::hash::Map;
 use std::sync::{Arc, LazyLock};
 
+pub(crate) use about::About;
 pub(crate) use entry::{At, Entry, Payload, Writes};
 pub(crate) use environment::Meaning;
 pub(crate) use families::Called;
