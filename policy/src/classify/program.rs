@@ -76,6 +76,10 @@ impl Judge<'_> {
 
     /// A program by its bare name.
     pub fn named(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        if self.looks(name, args, scope, out) {
+            self.tighten(name, args, scope, out);
+            return;
+        }
         match self.knowledge.program(name).filter(|_| name.len() <= MAX_NAME) {
             Some(entry) => self.entry(entry, name, args, scope, out),
             None => {
@@ -89,6 +93,20 @@ impl Judge<'_> {
             }
         }
         self.tighten(name, args, scope, out);
+    }
+
+    /// A call with which a program only looks that does more otherwise.
+    fn looks(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) -> bool {
+        let Some(entry) = self.knowledge.looking(name).filter(|_| name.len() <= MAX_NAME) else { return false };
+        let mut looks = part(self.text(args));
+        self.entry(entry, name, args, scope, &mut looks);
+        if looks.class > CommandClass::Read {
+            return false;
+        }
+        if out.class == CommandClass::Read {
+            *out = Part { text: std::mem::take(&mut out.text), ..looks };
+        }
+        true
     }
 
     /// What the name adds that a file is called by: another known program's counts as well, and one by which nobody knows
