@@ -8,7 +8,7 @@ use super::judge::{Judge, MAX_LEVELS, MAX_NAME, Raise, Scope, part};
 use super::special;
 use super::vet::{Finding, vet};
 use super::walk::opaque;
-use crate::knowledge::{Called, Entry};
+use crate::knowledge::{About, Called, Entry};
 use crate::{CommandClass, Part, ReasonCode};
 
 /// Directories whose programs are what their names say, as far as a text can tell.
@@ -76,16 +76,37 @@ impl Judge<'_> {
 
     /// A program by its bare name.
     pub fn named(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) {
+        if self.looks(name, args, scope, out) {
+            self.tighten(name, args, scope, out);
+            return;
+        }
         match self.knowledge.program(name).filter(|_| name.len() <= MAX_NAME) {
             Some(entry) => self.entry(entry, name, args, scope, out),
             None => {
                 for arg in args {
                     self.collect_arg(name, arg, Reach::File);
                 }
-                out.raise(self.unknown(name));
+                match args {
+                    [only] if only.full().is_some_and(|word| About::table().tells(name, word)) => out.code = ReasonCode::Known,
+                    _ => out.raise(self.unknown(name)),
+                }
             }
         }
         self.tighten(name, args, scope, out);
+    }
+
+    /// A call with which a program only looks that does more otherwise.
+    fn looks(&self, name: &str, args: &[Arg], scope: &Scope<'_>, out: &mut Part) -> bool {
+        let Some(entry) = self.knowledge.looking(name).filter(|_| name.len() <= MAX_NAME) else { return false };
+        let mut looks = part(self.text(args));
+        self.entry(entry, name, args, scope, &mut looks);
+        if looks.class > CommandClass::Read {
+            return false;
+        }
+        if out.class == CommandClass::Read {
+            *out = Part { text: std::mem::take(&mut out.text), ..looks };
+        }
+        true
     }
 
     /// What the name adds that a file is called by: another known program's counts as well, and one by which nobody knows
@@ -145,10 +166,12 @@ impl Judge<'_> {
         }
         self.takes_names(entry, name, args, scope);
         if let [only] = args
-            && matches!(only.full(), Some("--help" | "--version"))
             && (entry.class == CommandClass::Read || !entry.free)
-            // What does not know them may go on, and run its input.
-            && !(entry.listens && entry.lax && entry.options.get(only.text.as_str()).is_none_or(|option| !option.info))
+            && only.full().is_some_and(|word| {
+                // What does not know them may go on, and run its input.
+                let ends = !(entry.listens && entry.lax) || entry.options.get(word).is_some_and(|option| option.info);
+                matches!(word, "--help" | "--version") && ends || About::table().tells(name, word)
+            })
         {
             return;
         }

@@ -26,6 +26,8 @@ type Text = (&'static str, &'static str);
 #[derive(Clone)]
 struct Texts {
     programs: Vec<Text>,
+    /// Calls that only look, of programs that stand in the others as what they do at worst.
+    looks: Text,
     environment: Text,
     families: Text,
     sql: Text,
@@ -33,7 +35,7 @@ struct Texts {
 }
 
 fn texts() -> Texts {
-    let [environment, families, sql, output] = files!["environment.toml", "families.toml", "sql.toml", "output.toml"];
+    let [environment, families, sql, output, looks] = files!["environment.toml", "families.toml", "sql.toml", "output.toml", "looks.toml"];
     let programs = files![
         "files.toml",
         "text.toml",
@@ -56,7 +58,7 @@ fn texts() -> Texts {
         "wrappers.toml",
         "shells.toml",
     ];
-    Texts { programs: programs.to_vec(), environment, families, sql, output }
+    Texts { programs: programs.to_vec(), looks, environment, families, sql, output }
 }
 
 pub(super) fn builtin() -> Knowledge {
@@ -84,6 +86,13 @@ fn read(texts: &Texts) -> Result<Knowledge, KnowledgeError> {
             return Err(flawed(file, "a program stands twice, here or in a file before".into()));
         }
     }
+    let mut looking = Knowledge::default();
+    let (file, text) = texts.looks;
+    if add(&mut looking, file, text)? != looking.names.len() {
+        return Err(flawed(file, "a program stands twice".into()));
+    }
+    knowledge.examples.append(&mut looking.examples);
+    knowledge.looking = Some(Box::new(looking));
     Ok(knowledge)
 }
 
@@ -134,7 +143,7 @@ mod tests {
 
     #[test]
     fn compiled_in_files_pass_the_checks_of_others() {
-        for (name, text) in texts().programs {
+        for (name, text) in texts().programs.into_iter().chain([texts().looks]) {
             checked(name, &KnowledgeFile { name, text, origin: Origin::Own }).unwrap();
         }
     }
@@ -149,9 +158,9 @@ mod tests {
     #[test]
     fn a_table_that_is_not_understood_is_a_flaw() {
         let broken = "[x";
-        for place in 0..4 {
+        for place in 0..5 {
             let flaw = spoilt(|texts| {
-                let tables = [&mut texts.environment, &mut texts.families, &mut texts.sql, &mut texts.output];
+                let tables = [&mut texts.environment, &mut texts.families, &mut texts.sql, &mut texts.output, &mut texts.looks];
                 tables.into_iter().nth(place).unwrap().1 = broken;
             });
             assert_eq!(flaw.unwrap_err().line, 1, "{place}");

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an entry that is wrong is an error with its file and name, never a silently looser entry.
 
+mod about;
 mod builtin;
 mod check;
 mod compile;
@@ -17,6 +18,7 @@ mod sql;
 use crate::hash::Map;
 use std::sync::{Arc, LazyLock};
 
+pub(crate) use about::About;
 pub(crate) use entry::{At, Entry, Payload, Writes};
 pub(crate) use environment::Meaning;
 pub(crate) use families::Called;
@@ -44,6 +46,8 @@ pub struct Knowledge {
     flaw: Option<KnowledgeError>,
     /// What holds where nothing here does: the compiled-in knowledge, shared and not copied.
     base: Option<Arc<Knowledge>>,
+    /// Calls that only look, of programs that do more: where such an entry says Read, no other is asked.
+    looking: Option<Box<Knowledge>>,
     /// Entries that count besides the others and only raise.
     tightening: Option<Box<Knowledge>>,
 }
@@ -163,6 +167,12 @@ impl Knowledge {
     /// The entry of a workspace for a name: it only raises.
     pub(crate) fn tightening(&self, name: &str) -> Option<&Entry> {
         self.tightening.as_ref()?.program(name)
+    }
+
+    /// With what a program only looks. A person's own entry for it says everything itself.
+    pub(crate) fn looking(&self, name: &str) -> Option<&Entry> {
+        let own = self.base.is_some() && self.names.contains_key(name);
+        self.base.as_deref().unwrap_or(self).looking.as_ref().filter(|_| !own)?.find(name)
     }
 
     /// The name is known by an ending that its entry lists.
