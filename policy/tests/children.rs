@@ -68,6 +68,9 @@ fn what_go_and_shells_set_for_their_children() {
     assert_eq!(go(&["GOENV=/home/dev/.config/go/env", "GIT_SSH_COMMAND=ssh -o ControlMaster=no -o BatchMode=yes"]), Read);
     assert_eq!(go(&["GOENV=off"]), Read);
     assert_eq!(go(&["GOROOT=/usr/lib/go-1.19", "GOTOOLDIR=/usr/lib/go-1.19/pkg/tool/linux_amd64"]), Read);
+    assert_eq!(go(&["CC=gcc", "CXX=g++", "CGO_CFLAGS=-g -O2", "CGO_ENABLED=1", "GOAUTH=netrc"]), Read);
+    assert_eq!(go(&["CC=./x"]), Write);
+    assert_eq!(go(&["CGO_LDFLAGS=-Wl,-o,x"]), Write);
     assert_eq!(go(&["GOROOT=/usr/lib/go-1.19/../../../tmp/x"]), Write);
     assert_eq!(go(&["GOTOOLDIR=/tmp/x"]), Write);
     assert_eq!(go(&["GOENV=/tmp/x/go/env"]), Write);

@@ -92,6 +92,7 @@ impl Environment {
         listed()
             || match name {
                 "LESS" => only_shows(value),
+                "CGO_CFLAGS" | "CGO_CXXFLAGS" | "CGO_FFLAGS" | "CGO_LDFLAGS" => matches!(value, "-g -O2" | "-O2 -g"),
                 // Where Go is installed for all, which it tells its tools.
                 "GOROOT" | "GOTOOLDIR" => {
                     let folders = ["/usr/lib/go", "/usr/local/go", "/usr/lib/golang"];

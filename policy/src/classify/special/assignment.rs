@@ -80,6 +80,7 @@ impl Judge<'_> {
             Meaning::Command if is_prompt(name) && value.text.contains('\\') && !prompts(&value.text) => Some(loads()),
             Meaning::Command | Meaning::CommandFor(_) => match value.full() {
                 Some("") => None,
+                Some(text) if self.knowledge.is_tame(name, text) => None,
                 Some(text) if is_prompt(name) && prompts(text) => None,
                 Some(text) => {
                     // A pipe, and a dash for an input, stand in front of it.
