@@ -5,6 +5,7 @@
 
 use super::ast::{Command, Compound, Kind, Piece, Redir, RedirKind, Word};
 use super::parser::{Heredoc, Parser, empty};
+use crate::steps::step;
 
 impl Parser<'_> {
     /// The command with the redirections behind it.
@@ -113,8 +114,10 @@ impl Parser<'_> {
         let start = self.pos;
         let word = self.word().unwrap_or_default();
         let raw = &self.src[start..self.pos];
-        // A continuation line between the letters is no quote.
-        let quoted = word.pieces.iter().any(|piece| matches!(piece, Piece::Text { quoted: true, .. }));
+        step(raw.len());
+        // A continuation line between the letters is no quote, and neither is a dollar sign that expands nothing (`<<E$`).
+        let quotes = || raw.replace("\\\n", "").contains(['\'', '"', '\\']);
+        let quoted = word.pieces.iter().any(|piece| matches!(piece, Piece::Text { quoted: true, .. })) && quotes();
         let delimiter = word.literal().map(std::borrow::Cow::into_owned).unwrap_or_else(|| {
             self.opaque.get_or_insert("a here-document whose end is an expansion");
             raw.to_owned()
