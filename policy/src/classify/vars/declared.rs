@@ -7,6 +7,7 @@ use super::builtins::{base, subscript};
 use super::{Value, Vars, numbers};
 use crate::classify::args::Arg;
 use crate::shell::{Piece, Word};
+use crate::steps::step;
 
 /// `declare name=value` and its kin; `set`, which may set an array.
 pub(super) fn declarer(command: &str, plain: bool, given: &[(Arg, &Word)], vars: &mut Vars) {
@@ -54,9 +55,7 @@ pub(super) fn declarer(command: &str, plain: bool, given: &[(Arg, &Word)], vars:
                 let value = match arg.full() {
                     _ if left.contains('[') => Value::ANY,
                     Some(_) => Value::Known(value.to_owned()),
-                    None => {
-                        Value::Open { risky: arg.risky || value.starts_with('-'), outside: arg.outside, number: numeric_value(word, vars) }
-                    }
+                    None => open_value(arg, word, vars),
                 };
                 if appends || !vars.certain || vars.made_of_unsure(word) {
                     vars.unsure(name, &value, appends);
@@ -75,6 +74,25 @@ pub(super) fn is_assignment(word: &Word) -> bool {
     let Some(Piece::Text { text, quoted: false }) = word.pieces.first() else { return false };
     let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     rest.len() < text.len() && (rest.starts_with(['=', '[']) || rest.starts_with("+="))
+}
+
+/// What is not known of the value of `name=VALUE`. The value begins behind the sign, so it is judged as a word of its own:
+/// of `c="$x"` a dash may be the first letter.
+fn open_value(arg: &Arg, word: &Word, vars: &Vars) -> Value {
+    let sign = word.pieces.iter().position(|piece| !matches!(piece, Piece::Text { text, .. } if !text.contains('=')));
+    let Some((Piece::Text { text, quoted }, behind)) = sign.and_then(|at| word.pieces[at..].split_first()) else { return Value::ANY };
+    step(word.pieces.len());
+    let mut value = Word::default();
+    match text.split_once('=') {
+        Some((_, "")) | None => {}
+        Some((_, text)) => value.push_text(text, *quoted),
+    }
+    value.pieces.extend_from_slice(behind);
+    let number = numeric_value(word, vars);
+    match vars.value(&value) {
+        Value::Known(text) => Value::Open { risky: arg.risky || text.starts_with('-'), outside: arg.outside, number },
+        Value::Open { risky, outside, .. } => Value::Open { risky: arg.risky || risky, outside: arg.outside || outside, number },
+    }
 }
 
 /// `name=VALUE` as a word of its own: the value is a number.
