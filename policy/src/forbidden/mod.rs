@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::classify::{self, Collected, Reach};
+use crate::hash::Set;
 use crate::{Exec, Places, SecurityPolicy};
 
 mod spell;
@@ -81,10 +82,15 @@ impl Operands {
     fn from(collected: Collected, cwd: &Path, home: &Path) -> Self {
         let bases = Bases::of(&collected.bases, cwd, home);
         let mut opened = Vec::new();
+        // A script names the same files again and again.
+        let mut seen = Set::default();
         for reached in collected.paths {
             let (program, word, reach) = (reached.program, reached.word, reached.reach);
             for candidate in candidates(&word) {
                 let mut add = |path: PathBuf, besides| {
+                    if !seen.insert((path.clone(), besides, reach, program == word, program == "<")) {
+                        return;
+                    }
                     opened.push(Operand { program: program.clone(), word: word.clone(), path, besides, reach });
                 };
                 add(resolve(&candidate, cwd, home), false);
