@@ -11,6 +11,7 @@ mod evaluate;
 mod exec;
 mod finding;
 mod gather;
+mod hosts;
 pub(crate) mod judge;
 mod language;
 mod lines;

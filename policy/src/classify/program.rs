@@ -165,6 +165,7 @@ impl Judge<'_> {
             self.takes_commands();
         }
         self.takes_names(entry, name, args, scope);
+        self.reaches(entry, args, out);
         if let [only] = args
             && (entry.class == CommandClass::Read || !entry.free)
             && only.full().is_some_and(|word| {

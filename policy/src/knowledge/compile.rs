@@ -104,6 +104,7 @@ impl Entry {
             words: raw.words,
             dash: raw.dash,
             posix: raw.posix || raw.payload.is_some(),
+            hosts: words(&raw.hosts),
             inert: raw.inert,
             bundles: match raw.bundles.as_deref() {
                 None => Bundles::All,

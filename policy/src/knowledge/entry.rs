@@ -57,6 +57,7 @@ pub(crate) struct Entry {
     pub dash: bool,
     pub posix: bool,
     pub inert: bool,
+    pub hosts: Vec<Box<str>>,
     /// How several letters in one word are read.
     pub bundles: Bundles,
     /// It has an option that makes it worse than it is without.

@@ -61,6 +61,8 @@ pub(super) struct RawEntry {
     pub posix: bool,
     /// No option and no operand can make it more than its class.
     pub inert: bool,
+    /// Options whose value names a host, or an address or settings that may hold one.
+    pub hosts: String,
     /// `flags`, `none`: which letters stand in one word, where that is not as getopt(3) reads them.
     pub bundles: Option<String>,
     /// Its output is whatever its input or its operands say.
