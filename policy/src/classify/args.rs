@@ -209,6 +209,16 @@ fn may_be_nothing(piece: &Piece) -> bool {
     }
 }
 
+/// A value that is known stands without quotes, and has blanks in it.
+pub(crate) fn splits_a_value(word: &Word, vars: &Vars) -> bool {
+    word.pieces.iter().any(|piece| match piece {
+        Piece::Variable { name, quoted: false, .. } => {
+            matches!(vars.get(name), Some(Value::Known(text)) if text.contains(char::is_whitespace))
+        }
+        _ => false,
+    })
+}
+
 /// A value without quotes becomes the words that stand between its blanks.
 fn splits_at_blanks(text: &str, vars: &Vars) -> bool {
     !vars.doubtful() && (!vars.coarse() || !text.contains(char::is_whitespace))

@@ -146,6 +146,7 @@ impl<'p> Judge<'p> {
             zsh: before.zsh || found.zsh,
             comment: before.comment || found.comment,
             evaluated: before.evaluated || found.evaluated,
+            keyed: before.keyed || found.keyed,
         });
     }
 
@@ -158,9 +159,9 @@ impl<'p> Judge<'p> {
         let stem = shell.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
         let other = match stem {
             "bash" | "rbash" => false,
-            "ksh" | "mksh" | "lksh" | "oksh" => found.evaluated,
+            "ksh" | "mksh" | "lksh" | "oksh" => found.evaluated || (found.keyed && !shell.starts_with("ksh93")),
             "zsh" => found.zsh || found.evaluated || (found.comment && interactive),
-            _ => found.not_posix,
+            _ => found.not_posix || found.keyed,
         };
         if other {
             out.raise(Finding::new(CommandClass::Write, ReasonCode::Opaque, "a construct that this shell reads in another way"));

@@ -5,7 +5,7 @@ use super::evaluate::{evaluated, subscript, takes_numbers};
 use super::judge::{Raise, Scope, part};
 use super::vet::Finding;
 use super::walk::{RaiseOption, Walk, opaque};
-use crate::shell::{Piece, Simple, Word};
+use crate::shell::{Disputed, Piece, Simple, Word};
 use crate::{CommandClass, Part, ReasonCode, Shell};
 
 impl Walk<'_, '_> {
@@ -15,6 +15,7 @@ impl Walk<'_, '_> {
         for word in &simple.words {
             args::expand(word, scope.vars, &mut words);
         }
+        self.split(&simple.words, scope);
         let mut out = part(self.judge.text(&words));
         let mut scope = scope.clone();
         let mut inner = part(String::new());
@@ -97,6 +98,13 @@ impl Walk<'_, '_> {
             out.reason = "only reads".into();
         }
         out
+    }
+
+    /// A value that becomes several words here is a single one to zsh.
+    pub fn split(&self, words: &[Word], scope: &Scope<'_>) {
+        if words.iter().any(|word| args::splits_a_value(word, scope.vars)) {
+            self.judge.dispute(Disputed { zsh: true, ..Disputed::default() });
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl Judge<'_> {
         let path = |name: &str| self.knowledge.meaning(name) == Meaning::Path && !self.starts;
         let obeyed = |name: &&str| path(name) || !matches!(self.knowledge.meaning(name), Meaning::Harmless | Meaning::Path);
         let of_zsh = vars.set_unjudged().any(super::special::obeyed_by_zsh);
-        self.dispute(Disputed { zsh: of_zsh, ..Disputed::default() });
+        self.dispute(Disputed { zsh: of_zsh, keyed: vars.any_associative(), ..Disputed::default() });
         if let Some(name) = vars.set_unjudged().find(obeyed) {
             return Some(environment(format!("{name} is set, which programs obey")));
         }

@@ -78,6 +78,7 @@ impl Walk<'_, '_> {
             into.raise(evaluated());
         }
         if compound.variable.is_some() {
+            self.split(&compound.words, scope);
             self.loop_words(&compound.words, scope);
         }
         let mut scope = scope.clone();

@@ -31,6 +31,8 @@ pub(crate) struct Disputed {
     pub comment: bool,
     /// A value that may be more than a number where ksh and zsh evaluate it and others do not: `[ $n -gt 3 ]`.
     pub evaluated: bool,
+    /// An array that is declared with `-A`, of which a shell without such arrays evaluates the subscripts.
+    pub keyed: bool,
 }
 
 #[derive(Debug)]

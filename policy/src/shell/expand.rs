@@ -141,7 +141,7 @@ impl Parser<'_> {
             not_posix: self.disputed.not_posix || inner.disputed.not_posix,
             zsh: self.disputed.zsh || inner.disputed.zsh,
             comment: self.disputed.comment || inner.disputed.comment,
-            evaluated: false,
+            ..self.disputed
         };
         self.opaque = self.opaque.or(inner.opaque);
         self.heredocs = inner.heredocs;

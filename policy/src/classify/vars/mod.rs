@@ -147,6 +147,11 @@ impl Vars {
         self.keyed.contains(name)
     }
 
+    /// The text declares an array whose subscripts are keys.
+    pub fn any_associative(&self) -> bool {
+        !self.keyed.is_empty()
+    }
+
     /// A variable whose values are evaluated.
     pub fn integer(&self, name: &str) -> bool {
         self.integers.contains(name)
