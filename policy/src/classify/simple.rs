@@ -60,13 +60,14 @@ impl Walk<'_, '_> {
                 words.push(args::single(first, scope.vars));
             }
             let choices = scope.vars.choices(first);
-            let mut names = choices.iter().flat_map(|names| names.iter());
-            loop {
-                // The program may be any of the words that its name is known to be one of.
-                if let Some(name) = names.next() {
+            // The program may be any of the words that its name is known to be one of. Where it may be others as well, it is judged
+            // as what it is, and these count besides.
+            let unknown = choices.is_none().then_some(None);
+            let besides = if choices.is_none() { scope.vars.candidates(first) } else { &[] };
+            let names = choices.iter().flat_map(|names| names.iter()).chain(besides);
+            for turn in unknown.into_iter().chain(names.map(Some)) {
+                if let Some(name) = turn {
                     words[0] = args::Arg::closed(name);
-                } else if choices.is_some() {
-                    break;
                 }
                 if first.literal().is_none() && words[0].full().is_some_and(|name| scope.vars.unfollowed(name)) {
                     out.raise(opaque("a function that is called by a name which is no literal", false));
@@ -76,9 +77,6 @@ impl Walk<'_, '_> {
                 self.judge.counted(&words, simple.braced, &scope, &mut out);
                 if substituted >= CommandClass::Network && self.judge.runs_text(&words) {
                     out.raise(Finding::new(CommandClass::Install, ReasonCode::DownloadRun, "a download that is run"));
-                }
-                if choices.is_none() {
-                    break;
                 }
             }
         }

@@ -21,6 +21,8 @@ pub(super) const MAX_FOLLOWED: usize = 1024;
 pub(super) struct Given {
     /// Of a name that something else sets as well: nothing.
     words: Map<String, Option<Vec<String>>>,
+    /// All words that a loop or an array gives a name, also where other things set it.
+    ever: Map<String, Vec<String>>,
     /// Arrays that were set for certain before they were used.
     arrays: Set<String>,
     /// Functions of the text, with what each call gives as its first, second, … word.
@@ -74,6 +76,9 @@ impl Vars {
     pub(super) fn gives(&mut self, name: &str, words: Option<Vec<String>>) {
         self.followed += 1;
         let words = words.filter(|_| self.followed <= MAX_FOLLOWED);
+        if let Some(words) = &words {
+            self.ever(name, words);
+        }
         let before = self.given.words.get(name);
         let full = before.is_none() && self.given.words.len() >= MAX_NAMES;
         let merged = match (before, words) {
@@ -92,6 +97,24 @@ impl Vars {
         };
         if self.given.words.get(name) != Some(&merged) && !(full && merged.is_none()) {
             self.given_mut().words.insert(name.to_owned(), merged);
+        }
+    }
+
+    fn ever(&mut self, name: &str, words: &[String]) {
+        let known = self.given.ever.get(name);
+        let new = |word: &String| known.is_none_or(|known| !known.contains(word));
+        let new: Vec<String> = words.iter().filter(|word| new(word)).take(MAX_WORDS).cloned().collect();
+        let room = known.map_or(self.given.ever.len() < MAX_NAMES, |known| known.len() < MAX_WORDS);
+        if room && !new.is_empty() {
+            self.given_mut().ever.entry(name.to_owned()).or_default().extend(new);
+        }
+    }
+
+    /// Words that stand where a program is named in one turn of a loop, whatever else may stand there.
+    pub fn candidates(&self, word: &Word) -> &[String] {
+        match lone(word) {
+            Some(Piece::Variable { name, .. }) => self.given.ever.get(name).map_or(&[], Vec::as_slice),
+            _ => &[],
         }
     }
 
