@@ -111,7 +111,11 @@ fn counts_into_a_variable(format: &str) -> bool {
 pub(super) fn setter(judge: &Judge<'_>, call: &Call<'_>, scope: &Scope<'_>, out: &mut Part) -> bool {
     subscripts(judge, call, scope, out);
     let printf = call.name == "printf";
-    if printf && call.args.iter().take(2).any(|format| counts_into_a_variable(&format.text)) {
+    // A format that is not known may count as well, into what programs obey.
+    let obeyed = |arg: &Arg| arg.full().is_some_and(|name| judge.knowledge.meaning(name) != crate::knowledge::Meaning::Harmless);
+    let unknown = |at: usize| call.args.get(at).is_some_and(|format| format.known == 0 && format.is_open());
+    let counts = unknown(0) && call.args[1..].iter().any(obeyed);
+    if printf && (counts || call.args.iter().take(2).any(|format| counts_into_a_variable(&format.text))) {
         out.raise(Finding::new(CommandClass::Write, ReasonCode::Operand, "printf with %n sets a variable"));
     }
     let sets = !printf || call.args.first().is_some_and(|arg| arg.text.starts_with("-v"));
