@@ -139,7 +139,7 @@ mod tests {
 
     fn start(following: &mut Following, call: u64) -> Option<Followed> {
         // So many are not looked up on the judge's thread.
-        let text = format!("cat {}", format!("/nowhere/{call} ").repeat(300));
+        let text = (0..300).fold("cat".to_owned(), |text, at| format!("{text} /nowhere/{call}/{at}"));
         let operands = Operands::of_command(&SecurityPolicy::default(), &text, Path::new("/"), Path::new("/"));
         following.begin(Uuid::nil(), Event { call, ..event("/usr/bin/cat", &["cat", "x"]) }, operands, Reading::PLAIN)
     }
