@@ -119,7 +119,9 @@ fn thousands_of_questions_and_a_hundred_thousand_records() -> Result<()> {
         resident_kib(supervisor.child.id())?
     );
     assert!(median <= Duration::from_millis(5), "{median:?}");
-    assert!(held <= 40 << 10, "{held} KiB");
+    // The budget is that of the build that users get; one for debugging takes 8 MiB more before it does anything.
+    let budget = if std::env::var_os("STAYEXEC_BIN").is_some() { 40 } else { 48 };
+    assert!(held <= budget << 10, "{held} KiB");
     Ok(())
 }
 
