@@ -33,24 +33,26 @@ fn is_remote((value, plain): (&Arg, bool)) -> bool {
     }
     if let Some((_, rest)) = text.split_once("://") {
         let authority = rest.split(['/', '?']).next().unwrap_or_default();
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let host = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
-        return !is_local(host) || settings(rest).any(|host| !is_local(host));
+        let hosts = authority.rsplit('@').next().unwrap_or_default();
+        let host = |part: &str| if part.starts_with('[') { part.to_owned() } else { part.split(':').next().unwrap_or_default().to_owned() };
+        // A name of a setting may be spelled with `%`.
+        return hosts.split(',').any(|part| !is_local(&host(part))) || rest.contains('%') || sets_remote(rest);
     }
-    settings(text).any(|host| !is_local(host))
+    sets_remote(text)
 }
 
-/// The hosts of `host=… hostaddr=…`, also behind `?` and `&`.
-fn settings(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || matches!(c, '?' | '&' | ';')).filter_map(|setting| {
-        let (name, value) = setting.split_once('=')?;
-        matches!(name, "host" | "hostaddr" | "service" | "servicefile").then_some(value.trim_matches('\''))
-    })
+/// `host=… hostaddr=…`, also behind `?` and `&`, with blanks around the sign, and of several hosts.
+fn sets_remote(text: &str) -> bool {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(" =", "=").replace("= ", "=");
+    text.split([' ', '?', '&', ';'])
+        .filter_map(|setting| setting.split_once('='))
+        .any(|(name, value)| matches!(name, "host" | "hostaddr" | "service" | "servicefile") && !is_local(value.trim_matches('\'')))
 }
 
-/// This machine, by a name or an address of its own, or a socket in a folder.
-fn is_local(host: &str) -> bool {
-    matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[::1]" | ".") || host.starts_with(['/', '@']) || host.starts_with("%2F")
+/// This machine, by a name or an address of its own, or a socket in a folder; of several, each.
+fn is_local(hosts: &str) -> bool {
+    let own = |host: &str| matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[::1]" | ".") || host.starts_with(['/', '@']);
+    hosts.split(',').all(own)
 }
 
 #[cfg(test)]
@@ -62,7 +64,17 @@ mod tests {
         for (text, plain) in [("h", true), ("127.0.0.1.evil.example", true), ("postgres://h/x", false), ("postgres://a:b@h:5/x", false)] {
             assert!(is_remote((&Arg::closed(text), plain)), "{text}");
         }
-        for text in ["host=h dbname=x", "dbname=x hostaddr=10.0.0.1", "postgres:///x?host=h", "postgres://localhost@h/x", "service=s"] {
+        for text in [
+            "host=h dbname=x",
+            "dbname=x hostaddr=10.0.0.1",
+            "postgres:///x?host=h",
+            "postgres://localhost@h/x",
+            "service=s",
+            "host = h",
+            "host=/tmp,h",
+            "postgres://localhost:1,h:2/x",
+            "postgres:///x?ho%73t=h",
+        ] {
             assert!(is_remote((&Arg::closed(text), false)), "{text}");
         }
         for (text, plain) in [("localhost", true), ("/run/postgresql", true), ("postgres:///x", false), ("redis://localhost:6379/0", false)]
